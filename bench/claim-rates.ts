@@ -59,7 +59,12 @@ export async function measureClaimRates(
   const random = seededRandom(seed);
   const counts = { small: plan.sizes.small + extra, large: createdLarge + extra };
   const segment = (size: "small" | "large", pattern: ClaimPattern) =>
-    measureSegment(domains[size], stored[size], counts[size], pattern, plan.segmentClaims, random);
+    measureSegment(domains[size], stored[size], {
+      fullCount: counts[size],
+      pattern,
+      claims: plan.segmentClaims,
+      random,
+    });
 
   const measure = async (pattern: ClaimPattern): Promise<ClaimRates> => {
     const small: Speed[] = [];
@@ -102,10 +107,17 @@ function isSqlite(db: Database): db is SqliteDatabase {
 async function measureSegment(
   domain: Domain,
   stored: StoredPushes,
-  fullCount: number,
-  pattern: ClaimPattern,
-  claims: number,
-  random: () => number,
+  {
+    fullCount,
+    pattern,
+    claims,
+    random,
+  }: {
+    readonly fullCount: number;
+    readonly pattern: ClaimPattern;
+    readonly claims: number;
+    readonly random: () => number;
+  },
 ): Promise<Speed> {
   await stored.fillTo(fullCount);
   truncateLog(domain);

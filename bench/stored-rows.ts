@@ -68,10 +68,17 @@ export class StoredRows {
   private constructor(
     server: DatabaseServer,
     name: string,
-    shape: Awaited<ReturnType<typeof shapeOfRows>>,
-    clients: readonly PoolClient[],
-    endPool: () => Promise<void>,
-    openDomain: () => Promise<Domain>,
+    {
+      shape,
+      clients,
+      endPool,
+      openDomain,
+    }: {
+      readonly shape: Awaited<ReturnType<typeof shapeOfRows>>;
+      readonly clients: readonly PoolClient[];
+      readonly endPool: () => Promise<void>;
+      readonly openDomain: () => Promise<Domain>;
+    },
   ) {
     this.#server = server;
     this.#name = name;
@@ -95,7 +102,7 @@ export class StoredRows {
       throw new Error(`A connection broke: ${code}`);
     });
     const clients = await Promise.all(Array.from({ length: connections }, () => pool.connect()));
-    return new StoredRows(server, name, shape, clients, () => pool.close(), openDomain);
+    return new StoredRows(server, name, { shape, clients, endPool: () => pool.close(), openDomain });
   }
 
   async fillTo(count: number): Promise<void> {

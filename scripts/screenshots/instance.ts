@@ -27,11 +27,15 @@ const ada = { address: "192.0.2.17", userAgent: browsers.firefox };
 
 /** Creates the first administrator, other users, tokens and pushes through the pages and the API. */
 export async function moveIn(origin: string, dataDir: string, bootCode: string) {
-  await send(origin, "/first_run", { ...administrator, boot_code: bootCode }, ada);
+  await send(origin, "/first_run", { form: { ...administrator, boot_code: bootCode }, visitor: ada });
   for (const email of others) await createUser(email, dataDir);
   const phone = { address: "203.0.113.40", userAgent: browsers.safari };
-  const cookie = cookieOf(await send(origin, "/users/sign_in", administrator, phone));
-  await send(origin, "/users/token", { name: "build server", may_create: "1", expires_in_days: "90" }, ada, cookie);
+  const cookie = cookieOf(await send(origin, "/users/sign_in", { form: administrator, visitor: phone }));
+  await send(origin, "/users/token", {
+    form: { name: "build server", may_create: "1", expires_in_days: "90" },
+    visitor: ada,
+    cookie,
+  });
   return { signIn: administrator, shown: await sharePushes(origin, cookie) };
 }
 
@@ -49,7 +53,7 @@ async function createUser(email: string, dataDir: string): Promise<void> {
 async function sharePushes(origin: string, cookie: string): Promise<ShownPush> {
   const push = async (fields: Readonly<Record<string, string>>) => {
     const form = Object.entries(fields).map(([name, value]) => [`push[${name}]`, value]);
-    const answer = await send(origin, "/p", Object.fromEntries(form), ada, cookie);
+    const answer = await send(origin, "/p", { form: Object.fromEntries(form), visitor: ada, cookie });
     const urlToken = /\/p\/([^/]+)\/preview/.exec(answer.headers.get("location") ?? "")?.[1];
     if (urlToken === undefined) throw new Error("A push was not made.");
     return urlToken;
@@ -80,9 +84,11 @@ function open(origin: string, urlToken: string, visitor: Visitor, passphrase?: s
 async function send(
   origin: string,
   path: string,
-  form: Readonly<Record<string, string>>,
-  visitor: Visitor,
-  cookie = "",
+  {
+    form,
+    visitor,
+    cookie = "",
+  }: { readonly form: Readonly<Record<string, string>>; readonly visitor: Visitor; readonly cookie?: string },
 ): Promise<Response> {
   const headers = { ...headersOf(visitor), cookie, "sec-fetch-site": "same-origin" };
   const body = new URLSearchParams(form);

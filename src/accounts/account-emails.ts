@@ -13,9 +13,11 @@ import type { MailedLinkStore } from "./store/mailed-links.ts";
 export function accountNotification(
   user: Pick<User, "email" | "language">,
   change: AccountChange,
-  { address, userAgent }: ClientOrigin,
-  at: number,
-  subject = "",
+  {
+    client: { address, userAgent },
+    at,
+    subject = "",
+  }: { readonly client: ClientOrigin; readonly at: number; readonly subject?: string },
 ): Email {
   return {
     to: user.email,

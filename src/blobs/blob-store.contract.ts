@@ -153,8 +153,8 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       const store = await open();
       const { growing } = store;
       const key = makeKey();
-      await append(store, key, 0, 8, Buffer.from("one, "));
-      await append(store, key, 5, 8, Buffer.from("two"));
+      await append(store, key, { position: 0, length: 8, bytes: Buffer.from("one, ") });
+      await append(store, key, { position: 5, length: 8, bytes: Buffer.from("two") });
       expect((await collect(growing.readUnfinished(key, { start: 1, end: 5 }))).toString()).toBe("ne, t");
       await growing.finish(key);
       await growing.finish(key);
@@ -167,10 +167,14 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
     test("a blob is continued only at its end", async () => {
       const store = await open();
       const key = makeKey();
-      await expect(append(store, key, 3, 8, Buffer.from("x"))).rejects.toBeInstanceOf(BlobMissingError);
-      await append(store, key, 0, 8, Buffer.from("one"));
+      await expect(append(store, key, { position: 3, length: 8, bytes: Buffer.from("x") })).rejects.toBeInstanceOf(
+        BlobMissingError,
+      );
+      await append(store, key, { position: 0, length: 8, bytes: Buffer.from("one") });
       for (const position of [2, 4]) {
-        await expect(append(store, key, position, 8, Buffer.from("x"))).rejects.toBeInstanceOf(BlobMissingError);
+        await expect(append(store, key, { position, length: 8, bytes: Buffer.from("x") })).rejects.toBeInstanceOf(
+          BlobMissingError,
+        );
       }
       expect(await isMissing(store, key)).toBe(true);
     });
@@ -182,13 +186,13 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       const [finished, stopped] = [makeKey(), makeKey()];
       let position = 0;
       for (const end of [3, border + 7, content.length]) {
-        await append(store, finished, position, content.length, content.subarray(position, end));
+        await append(store, finished, { position, length: content.length, bytes: content.subarray(position, end) });
         position = end;
       }
       await store.growing.finish(finished);
       expect((await collect(store.read(finished, { start: 0, end: content.length }))).equals(content)).toBe(true);
 
-      await append(store, stopped, 0, content.length, content.subarray(0, border + 7));
+      await append(store, stopped, { position: 0, length: content.length, bytes: content.subarray(0, border + 7) });
       const unfinished = store.growing.readUnfinished(stopped, { start: border - 2, end: border + 1 });
       expect((await collect(unfinished)).equals(content.subarray(border - 2, border + 2))).toBe(true);
     });
@@ -216,7 +220,11 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
   });
 }
 
-async function append(store: BlobStore, key: string, position: number, length: number, bytes: Buffer): Promise<void> {
+async function append(
+  store: BlobStore,
+  key: string,
+  { position, length, bytes }: { readonly position: number; readonly length: number; readonly bytes: Buffer },
+): Promise<void> {
   const writer = await store.growing.append(key, position, length);
   try {
     await writer.write(bytes);

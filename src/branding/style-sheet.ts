@@ -41,13 +41,15 @@ const refusedFunctions: ReadonlySet<string> = new Set([
 
 const refusedProperties: ReadonlySet<string> = new Set(["behavior", "-ms-behavior", "-moz-binding"]);
 
+type StyleSheetResult =
+  | { readonly ok: true; readonly css: string }
+  | { readonly ok: false; readonly problem: StyleSheetProblem };
+
 /**
  * Checks an operator's style sheet and regenerates it from its syntax tree, so that nothing passes that was not parsed.
  * It must not name any address: a request for one could count a view, or reveal to another server who views a page.
  */
-export async function readStyleSheet(
-  text: string,
-): Promise<{ readonly ok: true; readonly css: string } | { readonly ok: false; readonly problem: StyleSheetProblem }> {
+export async function readStyleSheet(text: string): Promise<StyleSheetResult> {
   if (Buffer.byteLength(text, "utf8") > bytesMax) return { ok: false, problem: { reason: "too_long", bytesMax } };
   // Loaded on demand: most servers never read a style sheet.
   const { generate, parse, walk } = await import("css-tree");

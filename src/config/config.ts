@@ -73,7 +73,12 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
   const databaseUrl = parsed.moveIn.databaseUrl.given ? parsed.moveIn.databaseUrl : parsed.server.databaseUrl;
   const database = databaseConfig(databaseUrl, parsed.database, server.dataDir, report);
   const baseUrl = configuredBaseUrl(parsed.network);
-  const mail = mailConfig(parsed.mail, baseUrl, parsed.gateway.url.value, branding.defaultLocale, report);
+  const mail = mailConfig(parsed.mail, {
+    baseUrl,
+    pushBaseUrl: parsed.gateway.url.value,
+    defaultLocale: branding.defaultLocale,
+    report,
+  });
   const canSendMail = mail !== undefined;
   const gateway = gatewayConfig(parsed.gateway, { server, engine: database.engine, baseUrl }, report);
   const masterKeys = masterKeysConfig(parsed.keys, readFile, report);

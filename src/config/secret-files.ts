@@ -6,12 +6,10 @@ export type ReadFile = (path: string) => string;
 
 const fileCharactersMax = 64 * 1024;
 
+type SecretFileResult = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly mistake: string };
+
 /** The text of the file named by `env`, without the white space around it. No sentence repeats the content. */
-export function readSecretFile(
-  env: string,
-  path: string,
-  readFile: ReadFile,
-): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly mistake: string } {
+export function readSecretFile(env: string, path: string, readFile: ReadFile): SecretFileResult {
   const subject = `${env} names "${printable(path)}", which`;
   try {
     const text = readFile(path).trim();

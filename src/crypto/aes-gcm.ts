@@ -22,12 +22,7 @@ export function aesKey(bytes: Uint8Array): KeyObject {
 }
 
 /** AES-256-GCM (NIST SP 800-38D). @returns ciphertext and tag separately. */
-export function encrypt(
-  key: KeyObject,
-  nonce: Uint8Array,
-  associatedData: Uint8Array,
-  plaintext: Uint8Array,
-): { readonly ciphertext: Buffer; readonly tag: Buffer } {
+export function encrypt(key: KeyObject, nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array) {
   const cipher: CipherGCM = createCipheriv(algorithm, key, nonce);
   cipher.setAAD(associatedData);
   const ciphertext = cipher.update(plaintext);

@@ -12,8 +12,7 @@ export interface SodiumLibrary {
     target: Uint8Array,
     plaintext: Uint8Array,
     associatedData: Uint8Array,
-    nonce: Uint8Array,
-    key: Uint8Array,
+    under: { readonly nonce: Uint8Array; readonly key: Uint8Array },
   ): void;
   /** @param sealed ciphertext and tag. @returns undefined when the tag does not match. */
   decrypt(
@@ -31,7 +30,7 @@ export async function loadNativeSodium(): Promise<SodiumLibrary> {
   const { default: sodium } = await import("sodium-native");
   return {
     name: "sodium-native",
-    encrypt(target, plaintext, associatedData, nonce, key) {
+    encrypt(target, plaintext, associatedData, { nonce, key }) {
       sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(target, plaintext, associatedData, null, nonce, key);
     },
     decrypt(sealed, associatedData, nonce, key) {
@@ -54,7 +53,7 @@ export async function loadPortableSodium(): Promise<SodiumLibrary> {
   await sodium.ready;
   return {
     name: "libsodium-wrappers",
-    encrypt(target, plaintext, associatedData, nonce, key) {
+    encrypt(target, plaintext, associatedData, { nonce, key }) {
       target.set(
         sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(plaintext, associatedData, null, nonce, key, "uint8array"),
       );

@@ -89,7 +89,7 @@ export function createSodium(library: SodiumLibrary) {
       const sealed = Buffer.allocUnsafe(aeadOverheadBytes + plaintext.length);
       const nonce = random.bytes(nonceBytes);
       sealed.set(nonce);
-      library.encrypt(sealed.subarray(nonceBytes), plaintext, associatedData, nonce, key);
+      library.encrypt(sealed.subarray(nonceBytes), plaintext, associatedData, { nonce, key });
       return sealed;
     },
     /** @returns undefined for a wrong key or other associated data, and for any other bytes. */

@@ -24,7 +24,7 @@ test("128 MiB are sealed and opened with less than 16 MiB of buffers in memory",
 
   const reread = () => sealStream(streamKey, streamContext, newChunks(), systemRandom);
   const range = { start: 0, end: plaintextBytes - 1 };
-  expect(await peakBufferBytes(openStream(streamKey, streamContext, plaintextBytes, range, reread))).toBeLessThan(
-    2 ** 24,
-  );
+  expect(
+    await peakBufferBytes(openStream(streamKey, streamContext, { plaintextBytes, range, read: reread })),
+  ).toBeLessThan(2 ** 24);
 });

@@ -82,7 +82,11 @@ describe("changed streams", () => {
   test("a source that returns more than was requested", async () => {
     const range = { start: 0, end: length - 1 };
     const tooMuch = Buffer.concat([stored, Buffer.alloc(1)]);
-    const opened = openStream(streamKey, streamContext, length, range, () => readerOf(tooMuch)({ start: 0, end: 1e9 }));
+    const opened = openStream(streamKey, streamContext, {
+      plaintextBytes: length,
+      range,
+      read: () => readerOf(tooMuch)({ start: 0, end: 1e9 }),
+    });
     await expect(collect(opened)).rejects.toThrow(SealBrokenError);
   });
 
@@ -142,7 +146,11 @@ describe("ranges", () => {
     ["everything", { start: 0, end: length - 1 }, [{ start: 0, end: stored.length - 1 }]],
   ])("%s: reads the header and the segments of the range", async (_, range, expected) => {
     const asked: ByteRange[] = [];
-    const opened = openStream(streamKey, streamContext, length, range, readerOf(stored, [9_999], asked));
+    const opened = openStream(streamKey, streamContext, {
+      plaintextBytes: length,
+      range,
+      read: readerOf(stored, [9_999], asked),
+    });
     expect((await collect(opened)).equals(plaintext.subarray(range.start, range.end + 1))).toBe(true);
     expect(asked).toEqual(expected);
   });
@@ -150,7 +158,9 @@ describe("ranges", () => {
   test("only a broken segment within the range is an error", async () => {
     const broken = withFlippedBit(stored, sealedStart(1) + 9);
     const open = (start: number, end: number) =>
-      collect(openStream(streamKey, streamContext, length, { start, end }, readerOf(broken)));
+      collect(
+        openStream(streamKey, streamContext, { plaintextBytes: length, range: { start, end }, read: readerOf(broken) }),
+      );
     expect((await open(0, segmentBytes - 1)).length).toBe(segmentBytes);
     expect((await open(2 * segmentBytes, length - 1)).length).toBe(segmentBytes + 1000);
     await expect(open(2 * segmentBytes - 1, 2 * segmentBytes - 1)).rejects.toThrow(SealBrokenError);
@@ -168,7 +178,7 @@ describe("ranges", () => {
   ])("of %i bytes, %d to %d is refused before anything is read", async (plaintextBytes, start, end) => {
     const asked: ByteRange[] = [];
     const read = readerOf(stored, [1000], asked);
-    const opened = openStream(streamKey, streamContext, plaintextBytes, { start, end }, read);
+    const opened = openStream(streamKey, streamContext, { plaintextBytes, range: { start, end }, read });
     await expect(collect(opened)).rejects.toThrow(RangeError);
     expect(asked).toEqual([]);
   });
@@ -177,9 +187,13 @@ describe("ranges", () => {
 describe("the source", () => {
   test("its own errors are rethrown unchanged", async () => {
     const missing = new Error("no such blob");
-    const opened = openStream(streamKey, streamContext, length, { start: 0, end: 9 }, () => ({
-      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(missing) }),
-    }));
+    const opened = openStream(streamKey, streamContext, {
+      plaintextBytes: length,
+      range: { start: 0, end: 9 },
+      read: () => ({
+        [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(missing) }),
+      }),
+    });
     await expect(collect(opened)).rejects.toBe(missing);
   });
 
@@ -193,10 +207,15 @@ describe("the source", () => {
       }
     }
     const range = { start: 0, end: length - 1 };
-    for await (const _ of openStream(streamKey, streamContext, length, range, () => source(stored))) break;
+    for await (const _ of openStream(streamKey, streamContext, {
+      plaintextBytes: length,
+      range,
+      read: () => source(stored),
+    }))
+      break;
     expect(closed).toBe(1);
     const broken = withFlippedBit(stored, headerBytes);
-    const opened = openStream(streamKey, streamContext, length, range, () => source(broken));
+    const opened = openStream(streamKey, streamContext, { plaintextBytes: length, range, read: () => source(broken) });
     await expect(collect(opened)).rejects.toThrow(SealBrokenError);
     expect(closed).toBe(2);
   });

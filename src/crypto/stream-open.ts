@@ -36,9 +36,15 @@ export interface ByteRange {
 export async function* openStream(
   key: Buffer,
   context: string,
-  plaintextBytes: number,
-  range: ByteRange,
-  read: (range: ByteRange) => AsyncIterable<Uint8Array>,
+  {
+    plaintextBytes,
+    range,
+    read,
+  }: {
+    readonly plaintextBytes: number;
+    readonly range: ByteRange;
+    readonly read: (range: ByteRange) => AsyncIterable<Uint8Array>;
+  },
 ): AsyncGenerator<Buffer, void, undefined> {
   const lastIndex = segmentCount(plaintextBytes) - 1;
   checkRange(range, plaintextBytes);

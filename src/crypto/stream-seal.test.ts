@@ -19,7 +19,11 @@ describe("known answers", () => {
     if (vector.sealed !== undefined) expect(stored.toString("hex")).toBe(vector.sealed);
 
     const range = { start: 0, end: vector.plaintextBytes - 1 };
-    const opened = openStream(hex(vector.key), vector.context, vector.plaintextBytes, range, readerOf(stored));
+    const opened = openStream(hex(vector.key), vector.context, {
+      plaintextBytes: vector.plaintextBytes,
+      range,
+      read: readerOf(stored),
+    });
     expect((await collect(opened)).equals(plaintext)).toBe(true);
   });
 });
@@ -55,7 +59,9 @@ describe("round trip", () => {
           const [start = 0, end = -1] =
             length === 0 ? [0, -1] : shares.map((part) => Math.floor(part * (length - 1))).sort((a, b) => a - b);
           const read = readerOf(stored, [...sizesOut, lastOut]);
-          const opened = await collect(openStream(streamKey, streamContext, length, { start, end }, read));
+          const opened = await collect(
+            openStream(streamKey, streamContext, { plaintextBytes: length, range: { start, end }, read }),
+          );
           expect(opened.equals(plaintext.subarray(start, end + 1))).toBe(true);
         },
       ),
@@ -109,7 +115,11 @@ describe("sealStream", () => {
     await expect(run).rejects.toBe(broken);
     const stored = Buffer.concat(written);
     expect(stored.length).toBe(8 + sealedSegmentBytes);
-    const opened = openStream(streamKey, streamContext, segmentBytes, { start: 0, end: 0 }, readerOf(stored));
+    const opened = openStream(streamKey, streamContext, {
+      plaintextBytes: segmentBytes,
+      range: { start: 0, end: 0 },
+      read: readerOf(stored),
+    });
     await expect(collect(opened)).rejects.toThrow("Segment 0 of the sealed stream does not open.");
   });
 
@@ -148,7 +158,7 @@ describe("sealPart", () => {
         expect(stored.length).toBe(sealedLength(plaintextBytes));
         const range = { start: 0, end: plaintextBytes - 1 };
         const opened = await collect(
-          openStream(streamKey, streamContext, plaintextBytes, range, readerOf(stored, [30_000])),
+          openStream(streamKey, streamContext, { plaintextBytes, range, read: readerOf(stored, [30_000]) }),
         );
         expect(opened.equals(plaintext)).toBe(true);
       }),

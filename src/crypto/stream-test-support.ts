@@ -45,5 +45,9 @@ export function readerOf(stored: Uint8Array, sizes: readonly number[] = [30_000]
 }
 
 export function openAll(stored: Uint8Array, plaintextBytes: number, key = streamKey, context = streamContext) {
-  return openStream(key, context, plaintextBytes, { start: 0, end: plaintextBytes - 1 }, readerOf(stored));
+  return openStream(key, context, {
+    plaintextBytes,
+    range: { start: 0, end: plaintextBytes - 1 },
+    read: readerOf(stored),
+  });
 }

@@ -47,7 +47,15 @@ class Reading<C extends Columns, Prefix extends string, Key extends keyof C & st
   readonly #decidingAliases: readonly string[];
   readonly #entries: readonly { readonly key: string; readonly alias: string; readonly column: Columns[string] }[];
 
-  constructor(name: string, prefix: Prefix, columns: C, deciding: readonly string[], keys: readonly Key[]) {
+  constructor(
+    name: string,
+    prefix: Prefix,
+    {
+      columns,
+      deciding,
+      keys,
+    }: { readonly columns: C; readonly deciding: readonly string[]; readonly keys: readonly Key[] },
+  ) {
     this.#name = name;
     this.#prefix = prefix;
     this.#macAlias = aliasOf(prefix, "mac");
@@ -151,7 +159,11 @@ export class AuthenticatedTable<
 
   /** The deciding columns and the given others, which decide nothing. */
   reading<Key extends keyof C & string = never>(...others: readonly Key[]): Reading<C, Prefix, Deciding | Key> {
-    return new Reading(this.name, this.#prefix, this.#columns, this.deciding, [...this.deciding, ...others]);
+    return new Reading(this.name, this.#prefix, {
+      columns: this.#columns,
+      deciding: this.deciding,
+      keys: [...this.deciding, ...others],
+    });
   }
 
   /** @param rest of the statement, after the values. @returns inserts a row with its MAC. */

@@ -174,11 +174,7 @@ function setHeaders(reply: FastifyReply, download: Download): void {
  * The first bytes are verified before the answer begins, so that a damaged file is an error and not a truncated answer.
  * Damage found later cuts the connection: the client must not mistake the truncated part for the whole file.
  */
-async function verifiedStream(
-  content: AsyncIterable<Uint8Array>,
-  request: FastifyRequest,
-  events: Events,
-): Promise<{ readonly first: Uint8Array; readonly stream: Readable }> {
+async function verifiedStream(content: AsyncIterable<Uint8Array>, request: FastifyRequest, events: Events) {
   const bytes = content[Symbol.asyncIterator]();
   const first = await bytes.next();
   const pieces = first.done === true ? [] : withFirst(first, bytes);

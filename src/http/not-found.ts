@@ -21,9 +21,15 @@ export type FindOldAddress = (
 export function answerNotFound(
   request: FastifyRequest,
   reply: FastifyReply,
-  routes: readonly RouteEntry[],
-  renderError: RenderError,
-  findOldAddress: FindOldAddress,
+  {
+    routes,
+    renderError,
+    findOldAddress,
+  }: {
+    readonly routes: readonly RouteEntry[];
+    readonly renderError: RenderError;
+    readonly findOldAddress: FindOldAddress;
+  },
 ): FastifyReply {
   discardBody(request.raw, reply.raw);
   const url = request.raw.url ?? "";

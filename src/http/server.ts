@@ -172,7 +172,7 @@ export function createServer(deps: ServerDeps) {
   disableBodyParsing(server);
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, { events, renderError }));
   server.setNotFoundHandler((request, reply) =>
-    answerNotFound(request, reply, routes, renderError, deps.findOldAddress),
+    answerNotFound(request, reply, { routes, renderError, findOldAddress: deps.findOldAddress }),
   );
   return { fastify: server, gateway, routes, sessionCookies, bodyIntake, drain };
 }

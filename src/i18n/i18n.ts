@@ -108,10 +108,7 @@ export interface LocalePreferences {
  * (RFC 9110, section 12.5.4). Numbers and dates follow the first preference of this language that names a region.
  * `fromQuery`: the query decided, so links on the page keep it.
  */
-export function chooseLocale(preferences: LocalePreferences): {
-  readonly messages: Messages;
-  readonly fromQuery: boolean;
-} {
+export function chooseLocale(preferences: LocalePreferences) {
   const { query, account, acceptLanguage = "", defaultLocale } = preferences;
   const find = (tag: string | undefined) => findMessages(tag, preferences.enabled);
   const tags = [query, account, ...preferredTags(acceptLanguage), defaultLocale].filter((tag) => tag !== undefined);

@@ -56,7 +56,7 @@ export function createDomainDestination(
     ...effects,
     access,
     async onEmailChanged(tx, before, email) {
-      await domain.accounts.giveAway(tx, before, email, nobody, clock.now());
+      await domain.accounts.giveAway(tx, { before, email, client: nobody, now: clock.now() });
       await domain.accounts.adminEntry("changed_email", `${before.email} -> ${email}`, importer)(tx);
     },
   });

@@ -285,7 +285,7 @@ export class ImportResults {
 
 const fileTextMax = 255;
 
-function problemFile(file: SourceFile | undefined): { readonly file?: ProblemFile } {
+function problemFile(file: SourceFile | undefined): Pick<Problem, "file"> {
   if (file === undefined) return {};
   const cut = (text: string) => text.slice(0, fileTextMax).toWellFormed();
   return { file: { name: cut(file.filename), service: cut(file.service), key: cut(file.key) } };

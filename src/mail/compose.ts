@@ -40,7 +40,7 @@ export interface EmailHead {
 export function composeEmail(
   message: Pick<Email, "language"> & { readonly content: ReadyContent },
   { baseUrl, pushBaseUrl, instanceName, defaultLocale, languages }: EmailHead,
-): { subject: string; text: string; html: string } {
+) {
   const spoken = findMessages(message.language ?? undefined, languages);
   const messages = spoken ?? findMessages(defaultLocale) ?? en;
   const linkBase = message.content.kind === "push_link" ? pushBaseUrl : baseUrl;

@@ -54,9 +54,15 @@ export interface KeyedFile extends ListedFile {
 export function sealPushContent<File extends KeyedFile>(
   keyring: Keyring,
   push: PayloadIdentity,
-  secrets: LinkSecrets,
-  { payload, files }: { readonly payload: string; readonly files: FileList<File> },
-  random: Random,
+  {
+    secrets,
+    content: { payload, files },
+    random,
+  }: {
+    readonly secrets: LinkSecrets;
+    readonly content: { readonly payload: string; readonly files: FileList<File> };
+    readonly random: Random;
+  },
 ) {
   const rowSecret = random.bytes(keyBytes);
   const key = derivePushKey(rowSecret, secrets, push);

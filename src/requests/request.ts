@@ -76,14 +76,14 @@ export function findRequestProblems(request: NewRequest, config: Config, isAnony
   const problems: Record<string, string[]> = {};
   const { titleCharactersMax, noteCharactersMax, answersMax, identitySealedCharactersMax } = requestLimits;
   const { text, file } = config.kinds;
-  checkText(problems, "title", request.title, 1, titleCharactersMax);
-  checkText(problems, "note", request.note, 0, noteCharactersMax);
+  checkText(problems, "title", { text: request.title, min: 1, max: titleCharactersMax });
+  checkText(problems, "note", { text: request.note, min: 0, max: noteCharactersMax });
   if (!request.wantsText && !request.wantsFiles) problems.wantsText = ["must be true if no files are wanted."];
   if (request.wantsText && !text.enabled) problems.wantsText = ["Text pushes are switched off on this server."];
   if (request.wantsFiles && !file.enabled) problems.wantsFiles = ["File pushes are switched off on this server."];
-  checkRange(problems, "answersMax", request.answersMax, 1, answersMax);
+  checkRange(problems, "answersMax", { value: request.answersMax, min: 1, max: answersMax });
   const { expireAfterDays = daysDefaultOf(config) } = request;
-  checkRange(problems, "expireAfterDays", expireAfterDays, 1, daysMaxOf(config));
+  checkRange(problems, "expireAfterDays", { value: expireAfterDays, min: 1, max: daysMaxOf(config) });
   if (!isRecipient(request.recipient)) problems.recipient = ["must be an age recipient (age1...)."];
   if (!encryptionCheckShape.test(request.encryptionCheck))
     problems.encryptionCheck = ["must be 32 hexadecimal digits in lower case."];
@@ -117,14 +117,22 @@ export function daysDefaultOf(config: Pick<Config, "kinds">): number {
   return Math.min(7, daysMaxOf(config));
 }
 
-function checkText(problems: Record<string, string[]>, field: string, text: string, min: number, max: number): void {
+function checkText(
+  problems: Record<string, string[]>,
+  field: string,
+  { text, min, max }: { readonly text: string; readonly min: number; readonly max: number },
+): void {
   const length = codePointsUpTo(max + 1, text);
   if (!text.isWellFormed()) problems[field] = ["contains a lone surrogate, which is not a character."];
   else if (text.trim() === "" && min > 0) problems[field] = ["can't be blank."];
   else if (length > max) problems[field] = [`may have ${max} characters.`];
 }
 
-function checkRange(problems: Record<string, string[]>, field: string, value: number, min: number, max: number): void {
+function checkRange(
+  problems: Record<string, string[]>,
+  field: string,
+  { value, min, max }: { readonly value: number; readonly min: number; readonly max: number },
+): void {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return;
   problems[field] = [`must be between ${min} and ${max}.`];
 }

@@ -30,7 +30,10 @@ async function editUntilKilled(
       const remove_files = push.files === 0 ? [] : await fileIdsOf(server.baseUrl, owner, push.urlToken);
       const word = `word-${crypto.randomUUID()}`;
       push.pending = word;
-      const status = await editTo(server.baseUrl, owner, push.urlToken, { word, files: push.files }, { remove_files });
+      const status = await editTo(server.baseUrl, owner, push.urlToken, {
+        version: { word, files: push.files },
+        more: { remove_files },
+      });
       expect(status).toBe(303);
       push.saved = word;
       push.pending = null;

@@ -53,7 +53,9 @@ describe.each([
         const messages = ["second", "third", "fourth"].map((word) => `${word}-${round}`);
         const readings = Array.from({ length: racers }, (_, index) => read(at(index), urlToken));
         const statuses = await Promise.all(
-          messages.map((word, index) => editTo(at(index), owner, urlToken, { word, files }, { remove_files })),
+          messages.map((word, index) =>
+            editTo(at(index), owner, urlToken, { version: { word, files }, more: { remove_files } }),
+          ),
         );
         const opened = await Promise.all(readings);
         expect(new Set(statuses.filter((status) => status !== 303 && status !== 409))).toEqual(new Set());
@@ -81,7 +83,10 @@ describe.each([
       const readings = Array.from({ length }, (_, index) => read(at(index), urlToken));
       // The first and the last round do not race: each side wins once.
       if (round === rounds - 1) await Promise.all(readings);
-      const status = await editTo(at(1), owner, urlToken, { word: "", files: 0 }, { expire_after_views: "6" });
+      const status = await editTo(at(1), owner, urlToken, {
+        version: { word: "", files: 0 },
+        more: { expire_after_views: "6" },
+      });
       const opened = (await Promise.all(readings)).filter((word) => word === "word");
       const left = await readToTheEnd(at(0), urlToken);
       won.add(status === 303 ? "edit" : "views");

@@ -67,8 +67,7 @@ export async function editTo(
   baseUrl: string,
   owner: Owner,
   urlToken: string,
-  version: Version,
-  more: Fields = {},
+  { version, more = {} }: { readonly version: Version; readonly more?: Fields },
 ): Promise<number> {
   const answer = await fetch(`${baseUrl}/p/${urlToken}/edit`, {
     method: "POST",

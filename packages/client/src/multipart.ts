@@ -41,7 +41,7 @@ export async function formBody(
   }
   const boundary = `sealpush-${randomHex()}`;
   let failure: unknown;
-  const content = streamOf(formParts(fields, fileField, files, boundary, onProgress), (error) => {
+  const content = streamOf(formParts(fields, { fileField, files, boundary, onProgress }), (error) => {
     failure = error;
   });
   return { content, type: `multipart/form-data; boundary=${boundary}`, failure: () => failure };
@@ -49,10 +49,17 @@ export async function formBody(
 
 async function* formParts(
   fields: readonly (readonly [string, string])[],
-  fileField: string,
-  files: readonly NewFile[],
-  boundary: string,
-  onProgress: Progress | undefined,
+  {
+    fileField,
+    files,
+    boundary,
+    onProgress,
+  }: {
+    readonly fileField: string;
+    readonly files: readonly NewFile[];
+    readonly boundary: string;
+    readonly onProgress: Progress | undefined;
+  },
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for (const [name, value] of fields) {

@@ -33,7 +33,7 @@ export class Requests {
     const { fields, complete } = await makeRequestKey(passphrase);
     const content = JSON.stringify({ request: { ...wanted, ...fields } });
     const body = () => ({ content, type: "application/json" });
-    return await complete(await this.#call<OwnedRequest>("POST", path, options, body).catch(explainUnknownPath));
+    return await complete(await this.#call<OwnedRequest>("POST", path, { options, body }).catch(explainUnknownPath));
   }
 
   /** The own requests, newest first, 50 a page. */
@@ -41,7 +41,7 @@ export class Requests {
     page = 1,
     ...options
   }: CallOptions & { readonly page?: number } = {}): Promise<readonly OwnedRequest[]> {
-    const found = await this.#call<unknown>("GET", `${path}?page=${page}`, options).catch(explainUnknownPath);
+    const found = await this.#call<unknown>("GET", `${path}?page=${page}`, { options }).catch(explainUnknownPath);
     if (!Array.isArray(found)) throw otherProgram({ status: 200, value: found });
     return found;
   }
@@ -51,7 +51,7 @@ export class Requests {
    * @throws ClientError invalid if the link names another recipient than the server has sent.
    */
   async find(request: string, options: CallOptions = {}): Promise<FoundRequest> {
-    const found = await this.#call<SecretRequest>("GET", this.#pathOf(request), options);
+    const found = await this.#call<SecretRequest>("GET", this.#pathOf(request), { options });
     const { checkRequest } = await import("./end-to-end.ts");
     return await checkRequest(
       found,
@@ -73,7 +73,7 @@ export class Requests {
       files.length === 0
         ? { content: JSON.stringify(fields), type: "application/json" }
         : formBody(Object.entries(fields), "files[]", files, onProgress);
-    await this.#call("POST", this.#pathOf(request.url_token), options, body);
+    await this.#call("POST", this.#pathOf(request.url_token), { options, body });
   }
 
   /**
@@ -114,16 +114,23 @@ export class Requests {
     const { fragment = "" } = readRequestLink(request) ?? {};
     const headers = fragment === "" ? {} : await (await import("./end-to-end.ts")).proofHeader(fragment);
     const repetition = method === "DELETE" ? "never" : "always";
-    return await this.#call(method, `${this.#pathOf(request)}${end}`, options, undefined, repetition, headers);
+    return await this.#call(method, `${this.#pathOf(request)}${end}`, { options, repetition, headers });
   }
 
   async #call<Answer>(
     method: ApiRequest["method"],
     callPath: string,
-    { signal }: CallOptions,
-    body?: ApiRequest["body"],
-    repetition: ApiRequest["repetition"] = method === "GET" ? "always" : "never",
-    headers: Readonly<Record<string, string>> = {},
+    {
+      options: { signal },
+      body,
+      repetition = method === "GET" ? "always" : "never",
+      headers = {},
+    }: {
+      readonly options: CallOptions;
+      readonly body?: ApiRequest["body"];
+      readonly repetition?: ApiRequest["repetition"];
+      readonly headers?: Readonly<Record<string, string>>;
+    },
   ): Promise<Answer> {
     const sent = body === undefined ? {} : { body };
     const answer = await this.#transport.send({ method, path: callPath, headers, ...sent, repetition, signal });

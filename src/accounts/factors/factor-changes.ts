@@ -56,13 +56,20 @@ export function createFactorChanges(deps: Deps) {
   /** Ends the user's other sessions and notifies the owner. @param name of the factor; "": it has no name. */
   async function announce(
     tx: Transaction,
-    { session, client }: ProtectedChange,
-    change: AccountChange,
-    name: string,
-    now: number,
+    {
+      asked: { session, client },
+      change,
+      name,
+      now,
+    }: {
+      readonly asked: ProtectedChange;
+      readonly change: AccountChange;
+      readonly name: string;
+      readonly now: number;
+    },
   ): Promise<void> {
     await endSessions(tx, session.user.id, session.id);
-    await outbox.put(tx, accountNotification(session.user, change, client, now, name), now);
+    await outbox.put(tx, accountNotification(session.user, change, { client, at: now, subject: name }), now);
   }
 
   /** Replaces all backup codes. @returns the new ones, formatted for people. */
@@ -81,7 +88,7 @@ export function createFactorChanges(deps: Deps) {
   ): Promise<FactorAdded> {
     const { id } = asked.session.user;
     const backupCodes = (await factors.hasBackupCodes(tx, id)) ? null : await putBackupCodes(tx, id);
-    await announce(tx, asked, "factor_added", name, now);
+    await announce(tx, { asked, change: "factor_added", name, now });
     return { outcome: "added", backupCodes };
   }
 
@@ -97,7 +104,7 @@ export function createFactorChanges(deps: Deps) {
       if (name === undefined) return { outcome: "unknown" };
       // Backup codes only replace a factor: without one they would act as a second, weaker password.
       if (isLast) await factors.replaceBackupCodes(tx, user.id, []);
-      await announce(tx, asked, "factor_removed", name, now);
+      await announce(tx, { asked, change: "factor_removed", name, now });
       return { outcome: "removed" };
     });
   }
@@ -133,7 +140,7 @@ export function createFactorChanges(deps: Deps) {
       if (step === undefined) return { outcome: "wrong_code" };
       return change(asked, async (tx, { id }, at) => {
         const sealed = deps.keyring().seal(totpFactors.seals.totpSecret, { id, ownerId: id }, secret);
-        await factors.putTotp(tx, id, sealed, step, at);
+        await factors.putTotp(tx, id, { secretSealed: sealed, step, now: at });
         return announceAdded(tx, asked, "", at);
       });
     },
@@ -183,7 +190,7 @@ export function createFactorChanges(deps: Deps) {
       change(asked, async (tx, user, now) => {
         if ((await factors.countFactors(tx, user.id)) === 0) return { outcome: "unknown" } as const;
         const backupCodes = await putBackupCodes(tx, user.id);
-        await announce(tx, asked, "backup_codes_made", "", now);
+        await announce(tx, { asked, change: "backup_codes_made", name: "", now });
         return { outcome: "made", backupCodes } as const;
       }),
 
@@ -200,7 +207,7 @@ export function createFactorChanges(deps: Deps) {
         await factors.replaceBackupCodes(tx, userId, []);
         await factors.writeFailures(tx, userId, { count: 0, since: now });
         await endSessions(tx, userId, null);
-        await outbox.put(tx, accountNotification(user, "factor_removed", noOrigin, now), now);
+        await outbox.put(tx, accountNotification(user, "factor_removed", { client: noOrigin, at: now }), now);
         await deps.recordAction(tx, { by, action: "reset_factors", subject: user.email, now });
         return { outcome: "done", user };
       });

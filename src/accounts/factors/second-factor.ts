@@ -44,7 +44,8 @@ export function createSecondFactor(deps: {
   ): Promise<FactorGiven> {
     const { session, sessionToken, client } = waiting;
     let answer: CodeAnswer | undefined;
-    const fresh = await starts.startComplete(session.user, client, clock.now(), sessionToken, {
+    const fresh = await starts.startComplete(session.user, client, clock.now(), {
+      replacesToken: sessionToken,
       provided: async (tx) => {
         answer = await attempt(tx);
         return answer.outcome === "right";
@@ -90,7 +91,7 @@ export function createSecondFactor(deps: {
       const user = use === undefined ? undefined : await findUser(use.passkey.userId);
       if (use === undefined || user === undefined || (settings.requiresConfirmation && user.confirmedAt === null))
         return undefined;
-      const sessionToken = await starts.startComplete(user, client, clock.now(), undefined, {
+      const sessionToken = await starts.startComplete(user, client, clock.now(), {
         provided: use.claim,
         persistent,
       });

@@ -59,17 +59,25 @@ export function createEmailChange(deps: Deps) {
   const linkDigest = (token: string) => deps.access.digest("mailed_link", token);
 
   const notifyOldAddress = (client: ClientContext, now: number) => (tx: Transaction, before: User) =>
-    outbox.put(tx, accountNotification(before, "email_changed", client, now), now);
+    outbox.put(tx, accountNotification(before, "email_changed", { client, at: now }), now);
 
   /**
    * For the transaction of a change that the old address has not confirmed: the account may have come into other hands, so its
    * stored links are lost. Both addresses are notified.
    */
-  async function giveAway(tx: Transaction, before: User, email: string, client: ClientOrigin, now: number) {
+  async function giveAway(
+    tx: Transaction,
+    {
+      before,
+      email,
+      client,
+      now,
+    }: { readonly before: User; readonly email: string; readonly client: ClientOrigin; readonly now: number },
+  ) {
     await deps.destroyStoredLinks(tx, before.id);
     if (!outbox.open) return;
-    await outbox.put(tx, accountNotification(before, "email_changed", client, now), now);
-    await outbox.put(tx, accountNotification({ ...before, email }, "email_assigned", client, now), now);
+    await outbox.put(tx, accountNotification(before, "email_changed", { client, at: now }), now);
+    await outbox.put(tx, accountNotification({ ...before, email }, "email_assigned", { client, at: now }), now);
   }
 
   return {
@@ -118,7 +126,7 @@ export function createEmailChange(deps: Deps) {
       if (email === before) return "unchanged";
       const now = clock.now();
       const onChanged = async (tx: Transaction, user: User) => {
-        await giveAway(tx, user, email, client, now);
+        await giveAway(tx, { before: user, email, client, now });
         await together(tx);
       };
       return await store.changeEmail({ userId, email, now, confirmedAt: now, onChanged });

@@ -29,8 +29,8 @@ export function createKnownClients({ store, outbox }: { store: KnownClientStore;
       client: ClientContext,
       now: number,
     ): Promise<void> {
-      if ((await store.noteClient(tx, user.id, clientDigest(client), now, perUserMax)) !== "new") return;
-      await outbox.put(tx, accountNotification(user, "new_client", client, now), now);
+      if ((await store.noteClient(tx, user.id, { digest: clientDigest(client), now, perUserMax })) !== "new") return;
+      await outbox.put(tx, accountNotification(user, "new_client", { client, at: now }), now);
     },
     /** Whether this client has completed a sign-in to the account. */
     isKnown: (userId: number, client: ClientContext): Promise<boolean> => store.hasClient(userId, clientDigest(client)),

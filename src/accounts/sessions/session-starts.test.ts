@@ -34,9 +34,9 @@ describe("the start of a session", () => {
     const { accounts, ada, starts, waiting, client } = await makeFixture();
     const lastSignIns = async () => (await accounts.searchUsers("", 1)).map(({ lastSignedInAt }) => lastSignedInAt);
     expect(await lastSignIns()).toEqual([null]);
-    await starts.startComplete(ada, client, startOfTests + 5, waiting, { provided: async () => false });
+    await starts.startComplete(ada, client, startOfTests + 5, { replacesToken: waiting, provided: async () => false });
     expect(await lastSignIns()).toEqual([null]);
-    await starts.startComplete(ada, client, startOfTests + 7, waiting);
+    await starts.startComplete(ada, client, startOfTests + 7, { replacesToken: waiting });
     expect(await lastSignIns()).toEqual([startOfTests + 7]);
   });
 
@@ -49,7 +49,7 @@ describe("the start of a session", () => {
   it("replaces the waiting session once, also with simultaneous requests", async () => {
     const { accounts, ada, starts, waiting, client, noted } = await makeFixture();
     const racers = await Promise.all(
-      Array.from({ length: 20 }, () => starts.startComplete(ada, client, startOfTests, waiting)),
+      Array.from({ length: 20 }, () => starts.startComplete(ada, client, startOfTests, { replacesToken: waiting })),
     );
     const tokens = racers.filter((token) => token !== undefined);
     expect(tokens).toHaveLength(1);
@@ -61,18 +61,20 @@ describe("the start of a session", () => {
   it("replaces no session of another user, no complete one, and none that has waited too long", async () => {
     const { accounts, ada, starts, waiting, client } = await makeFixture();
     const eve = await makeUser(accounts, "eve@example.com");
-    expect(await starts.startComplete(eve, client, startOfTests, waiting)).toBeUndefined();
-    expect(await starts.startComplete(ada, client, startOfTests + 10 * minuteMs, waiting)).toBeUndefined();
-    expect(await starts.startComplete(ada, client, startOfTests, "a".repeat(43))).toBeUndefined();
-    const complete = (await starts.startComplete(ada, client, startOfTests, waiting)) ?? "";
-    expect(await starts.startComplete(ada, client, startOfTests, complete)).toBeUndefined();
+    expect(await starts.startComplete(eve, client, startOfTests, { replacesToken: waiting })).toBeUndefined();
+    expect(
+      await starts.startComplete(ada, client, startOfTests + 10 * minuteMs, { replacesToken: waiting }),
+    ).toBeUndefined();
+    expect(await starts.startComplete(ada, client, startOfTests, { replacesToken: "a".repeat(43) })).toBeUndefined();
+    const complete = (await starts.startComplete(ada, client, startOfTests, { replacesToken: waiting })) ?? "";
+    expect(await starts.startComplete(ada, client, startOfTests, { replacesToken: complete })).toBeUndefined();
     expect(await accounts.authenticateSession(complete)).toBeDefined();
   });
 
   it("checks its guard in the same transaction: a refusal keeps the waiting session", async () => {
     const { accounts, ada, starts, waiting, client, noted } = await makeFixture();
     expect(
-      await starts.startComplete(ada, client, startOfTests, waiting, { provided: async () => false }),
+      await starts.startComplete(ada, client, startOfTests, { replacesToken: waiting, provided: async () => false }),
     ).toBeUndefined();
     expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });
     expect(noted).toEqual([]);

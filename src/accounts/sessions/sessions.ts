@@ -32,6 +32,14 @@ interface StartOptions {
   readonly adminUntil?: number | null;
 }
 
+interface CompleteStartOptions extends StartOptions {
+  /**
+   * The session that waited for the factor: it must still exist, and ends in the same transaction. The new session is persistent
+   * if that one was.
+   */
+  readonly replacesToken?: string;
+}
+
 export type SessionStarts = ReturnType<typeof createSessionStarts>;
 
 /**
@@ -88,16 +96,13 @@ export function createSessionStarts({
 
     /**
      * Starts a session for a user who has already shown every factor.
-     * @param replacesToken the session that waited for the factor: it must still exist, and ends in the same transaction.
-     * The new session is persistent if that one was.
      * @returns as `start`.
      */
     startComplete(
       user: Pick<User, "id">,
       client: ClientContext,
       now: number,
-      replacesToken?: string,
-      { provided = always, persistent = false }: StartOptions = {},
+      { replacesToken, provided = always, persistent = false }: CompleteStartOptions = {},
     ): Promise<string | undefined> {
       const replaces =
         replacesToken === undefined

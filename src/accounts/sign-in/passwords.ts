@@ -79,7 +79,8 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
         keptSessionId: keepSessionId,
         revokesTokens,
         freshSince: isFirst ? now - freshSessionMs : null,
-        onChanged: (tx, before) => outbox.put(tx, accountNotification(before, "password_changed", client, now), now),
+        onChanged: (tx, before) =>
+          outbox.put(tx, accountNotification(before, "password_changed", { client, at: now }), now),
       });
       if (changed) return "changed";
       return isFirst ? "sign_in_again" : "wrong_password";
@@ -106,7 +107,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
         revokesTokens: true,
         freshSince: null,
         async onChanged(tx, before) {
-          await outbox.put(tx, accountNotification(before, "password_changed", noOrigin, now), now);
+          await outbox.put(tx, accountNotification(before, "password_changed", { client: noOrigin, at: now }), now);
           await together?.(tx);
         },
       });

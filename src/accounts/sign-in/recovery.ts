@@ -122,7 +122,7 @@ export function createRecovery(deps: Deps) {
         async onChanged(tx, before) {
           await links.confirm(tx, before.id, null, now);
           await knownClients.note(tx, before, client, now);
-          await outbox.put(tx, accountNotification(before, "password_changed", client, now), now);
+          await outbox.put(tx, accountNotification(before, "password_changed", { client, at: now }), now);
         },
       });
       return changed ? "changed" : "invalid_link";

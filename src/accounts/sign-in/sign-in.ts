@@ -64,7 +64,7 @@ export function createSignIn(deps: Deps) {
       const provided = (tx: Transaction) =>
         upgraded === undefined
           ? passwords.isCurrent(tx, user.id, passwordHash)
-          : passwords.rehash(tx, user.id, passwordHash, upgraded, now);
+          : passwords.rehash(tx, user.id, { from: passwordHash, to: upgraded, now });
       const sessionToken = await startSession(user, client, now, { provided, persistent });
       return sessionToken === undefined ? undefined : { user, sessionToken, waitsForFactor: user.hasSecondFactor };
     },

@@ -117,7 +117,7 @@ export function createIdentities(deps: Deps) {
       const now = clock.now();
       await db.writeSerialized("accounts", async (tx) => {
         if (!(await identities.deleteIdentities(tx, userId))) return;
-        await notifyOwner(tx, deps, "single_sign_on_unlinked", account.user, client, now);
+        await notifyOwner(tx, deps, { change: "single_sign_on_unlinked", user: account.user, client, now });
       });
       return "unlinked";
     },
@@ -191,7 +191,7 @@ function linkInTransaction(
     const link = { issuer, subject, userId: user.id, now, factorShown, perUserMax };
     const result = await identities.linkIdentity(tx, link);
     if (result === "linked_before") return "linked";
-    if (result === "linked") await notifyOwner(tx, deps, "single_sign_on_linked", user, client, now);
+    if (result === "linked") await notifyOwner(tx, deps, { change: "single_sign_on_linked", user, client, now });
     return result;
   };
 }
@@ -199,10 +199,12 @@ function linkInTransaction(
 function notifyOwner(
   tx: Transaction,
   { outbox, provider }: Deps,
-  change: AccountChange,
-  user: User,
-  client: ClientContext,
-  now: number,
+  {
+    change,
+    user,
+    client,
+    now,
+  }: { readonly change: AccountChange; readonly user: User; readonly client: ClientContext; readonly now: number },
 ): Promise<void> {
-  return outbox.put(tx, accountNotification(user, change, client, now, provider?.name ?? ""), now);
+  return outbox.put(tx, accountNotification(user, change, { client, at: now, subject: provider?.name ?? "" }), now);
 }

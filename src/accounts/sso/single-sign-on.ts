@@ -135,7 +135,7 @@ async function signInAs(
   deps: Deps,
 ): Promise<SignOnOutcome> {
   const known = await deps.identities.findUserByIdentity(claims);
-  if (known !== undefined) return enter(known, claims, step, client, deps);
+  if (known !== undefined) return enter(known, { claims, step, client, deps });
   if (claims.verifiedEmail === undefined) return refuse(claims.subject, claims.emailRefusal, client, deps);
   const { verifiedEmail: email } = claims;
   const now = deps.clock.now();
@@ -143,7 +143,7 @@ async function signInAs(
   if (found !== undefined) {
     // The provider's word alone does not give access to an existing account: its owner has to confirm the link.
     return found.disabledAt === null
-      ? keepToConfirm(claims, email, found.id, step, client, deps)
+      ? keepToConfirm(claims, { email, userId: found.id, step, client, deps })
       : { is: "no_account" };
   }
   const { signupsDisabled, signupEmailPattern } = deps.settings;
@@ -157,15 +157,22 @@ async function signInAs(
     const other = made === "email_taken" ? deps.findUserByEmail(email) : deps.identities.findUserByIdentity(claims);
     return (await other) === undefined ? { is: "no_account" } : { is: "invalid", error: undefined };
   }
-  return enter(made, claims, step, client, deps);
+  return enter(made, { claims, step, client, deps });
 }
 
 async function enter(
   user: User,
-  { issuer, subject, isAdministrator }: ProviderClaims,
-  { next, persistent }: StepOnTheWay,
-  client: ClientContext,
-  { identities, settings, startSession, clock }: Deps,
+  {
+    claims: { issuer, subject, isAdministrator },
+    step: { next, persistent },
+    client,
+    deps: { identities, settings, startSession, clock },
+  }: {
+    readonly claims: ProviderClaims;
+    readonly step: StepOnTheWay;
+    readonly client: ClientContext;
+    readonly deps: Deps;
+  },
 ): Promise<SignOnOutcome> {
   if (settings.requiresConfirmation && user.confirmedAt === null) return { is: "no_account" };
   const now = clock.now();
@@ -197,23 +204,30 @@ async function askToLink(
   if (claims.verifiedEmail === undefined) return refuse(claims.subject, claims.emailRefusal, client, deps);
   const owner = await deps.identities.findUserByIdentity(claims);
   if (owner !== undefined) return { is: owner.id === userId ? "linked_before" : "linked_elsewhere" };
-  return keepToConfirm(
-    claims,
-    claims.verifiedEmail,
+  return keepToConfirm(claims, {
+    email: claims.verifiedEmail,
     userId,
-    { next: signOnSettingsPath, persistent: false },
+    step: { next: signOnSettingsPath, persistent: false },
     client,
     deps,
-  );
+  });
 }
 
 async function keepToConfirm(
   { issuer, subject }: ProviderClaims,
-  email: string,
-  userId: number,
-  { next, persistent }: Pick<StepOnTheWay, "next" | "persistent">,
-  client: ClientContext,
-  { steps, clock }: Deps,
+  {
+    email,
+    userId,
+    step: { next, persistent },
+    client,
+    deps: { steps, clock },
+  }: {
+    readonly email: string;
+    readonly userId: number;
+    readonly step: Pick<StepOnTheWay, "next" | "persistent">;
+    readonly client: ClientContext;
+    readonly deps: Deps;
+  },
 ): Promise<SignOnOutcome> {
   const now = clock.now();
   const step = { is: "to_confirm", issuer, subject, email, userId, next, persistent, createdAt: now } as const;

@@ -94,7 +94,11 @@ export function createFactorStore(db: Pick<Database, "read">, access: AccessKeys
     findTotpSecret: async (tx: Transaction, userId: number) => (await tx.one(totpSecret, userId))?.secretSealed,
 
     /** Replaces an existing secret. @param step of the code that confirmed it. */
-    async putTotp(tx: Transaction, userId: number, secretSealed: Buffer, step: number, now: number): Promise<void> {
+    async putTotp(
+      tx: Transaction,
+      userId: number,
+      { secretSealed, step, now }: { readonly secretSealed: Buffer; readonly step: number; readonly now: number },
+    ): Promise<void> {
       const isNew = (await tx.one(totpSecret, userId)) === undefined;
       await tx.run(putTotpSecret, ...totpFactors.values({ userId, secretSealed, lastStep: step, confirmedAt: now }));
       if (isNew) await countAddedFactor(tx, access, userId);

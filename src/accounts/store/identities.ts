@@ -73,7 +73,7 @@ export function createIdentityStore(db: Database, seals: PasswordSeals, random: 
     > =>
       db.writeSerialized("accounts", async (tx) => {
         if ((await tx.one(byKey, issuer, subject)) !== undefined) return "identity_taken";
-        const user = await insertConfirmed(tx, seals, random, email, now);
+        const user = await insertConfirmed(tx, seals, random, { email, now });
         if (typeof user === "object") {
           await insertIdentity(tx, access, { issuer, subject, userId: user.id, createdAt: now });
         }
@@ -117,8 +117,7 @@ async function insertConfirmed(
   tx: Transaction,
   seals: PasswordSeals,
   random: Random,
-  email: string,
-  now: number,
+  { email, now }: { readonly email: string; readonly now: number },
 ): Promise<User | "email_taken" | "no_users_yet"> {
   // The first account has to be an administrator's, created with the boot code. Any other one would make that impossible.
   if (!(await isFirstRunOver(tx))) return "no_users_yet";

@@ -29,9 +29,7 @@ export function createKnownClientStore({ read }: Database) {
     async noteClient(
       tx: Transaction,
       userId: number,
-      digest: Buffer,
-      now: number,
-      perUserMax: number,
+      { digest, now, perUserMax }: { readonly digest: Buffer; readonly now: number; readonly perUserMax: number },
     ): Promise<"known" | "new" | "first"> {
       if ((await tx.run(seeAgain, now, userId, digest)) === 1) return "known";
       const first = (await tx.one(anyClient, userId)) === undefined;

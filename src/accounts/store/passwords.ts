@@ -77,7 +77,11 @@ export function createPasswordStore(db: Database, seals: PasswordSeals) {
     isCurrent: async (tx: Transaction, userId: number, passwordHash: string): Promise<boolean> =>
       (await findPassword(tx, seals, userId))?.passwordHash === passwordHash,
     /** Requires the accounts lock. Stores another hash of the same password. @returns false: the hash has changed since. */
-    rehash: async (tx: Transaction, userId: number, from: string, to: string, now: number): Promise<boolean> =>
+    rehash: async (
+      tx: Transaction,
+      userId: number,
+      { from, to, now }: { readonly from: string; readonly to: string; readonly now: number },
+    ): Promise<boolean> =>
       (await findPassword(tx, seals, userId))?.passwordHash === from &&
       (await users.change(tx, seals.access, userId, { ...seals.columnsOf(userId, to), updatedAt: now })),
   };

@@ -70,7 +70,7 @@ export function createApiTokens({
   const notify =
     (change: AccountChange, origin: ClientOrigin, now: number) =>
     (tx: Transaction, user: Pick<User, "email" | "language">, tokenName: string) =>
-      outbox.put(tx, accountNotification(user, change, origin, now, tokenName), now);
+      outbox.put(tx, accountNotification(user, change, { client: origin, at: now, subject: tokenName }), now);
 
   /**
    * @throws AppError invalid_fields on `name` (1 to 255 characters), `scopes`, `expiresInDays`, `networks`, or on

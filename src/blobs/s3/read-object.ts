@@ -31,7 +31,7 @@ export async function* readObject(
   let rest = range;
   let entityTag: string | undefined;
   for (let resumes = 0; ; resumes += 1) {
-    const span = await openSpan(bucket, path, rest, entityTag, signal);
+    const span = await openSpan(bucket, path, { range: rest, entityTag, signal });
     if (span === undefined) {
       if (rest === range) return;
       throw brokenAnswer(operation, "has no more of what it began");
@@ -81,9 +81,11 @@ async function nextChunk(chunks: AsyncGenerator<Buffer, void, undefined>): Promi
 async function openSpan(
   bucket: Bucket,
   path: string,
-  range: ByteRange,
-  entityTag: string | undefined,
-  signal: AbortSignal | undefined,
+  {
+    range,
+    entityTag,
+    signal,
+  }: { readonly range: ByteRange; readonly entityTag: string | undefined; readonly signal: AbortSignal | undefined },
 ): Promise<Span | undefined> {
   const headers = {
     range: `bytes=${range.start}-${range.end}`,

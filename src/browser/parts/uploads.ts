@@ -89,7 +89,7 @@ export class FileUpload {
     const { name, type, size } = this.file;
     const metadata = `filename ${toBase64(name)},filetype ${toBase64(type)}`;
     const headers = { "upload-length": String(size), "upload-metadata": metadata };
-    const answer = await ask("POST", this.#endpoint, headers, signal);
+    const answer = await ask("POST", this.#endpoint, { headers, signal });
     signal.throwIfAborted();
     if (answer.status === 201) {
       this.#path = answer.header("location");
@@ -101,7 +101,7 @@ export class FileUpload {
   /** Asks how much has arrived, until there is an answer. */
   async #find(watch: UploadWatch, signal: AbortSignal): Promise<void> {
     for (let attempts = 0; ; attempts += 1) {
-      const answer = await ask("HEAD", this.#path ?? "", {}, signal);
+      const answer = await ask("HEAD", this.#path ?? "", { headers: {}, signal });
       signal.throwIfAborted();
       if (!isTemporary(answer.status)) {
         watch.broken(false);
@@ -119,7 +119,7 @@ export class FileUpload {
     const part = await this.file.slice(start, start + partBytes);
     const headers = { "content-type": partType, "upload-offset": String(start) };
     const sent = (bytes: number) => watch.progress(start + Math.min(bytes, part.size));
-    const answer = await ask("PATCH", this.#path ?? "", headers, signal, { body: part, sent });
+    const answer = await ask("PATCH", this.#path ?? "", { headers, signal, part: { body: part, sent } });
     signal.throwIfAborted();
     if (isTemporary(answer.status)) return answer;
     if (![204, 404, 409].includes(answer.status)) throw new NotOfferedError();
@@ -163,9 +163,15 @@ async function pause(answer: Answer, attempts: number, signal: AbortSignal): Pro
 function ask(
   method: string,
   path: string,
-  headers: Readonly<Record<string, string>>,
-  signal?: AbortSignal,
-  part?: { readonly body: Blob; readonly sent: (bytes: number) => void },
+  {
+    headers,
+    signal,
+    part,
+  }: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly signal?: AbortSignal;
+    readonly part?: { readonly body: Blob; readonly sent: (bytes: number) => void };
+  },
 ): Promise<Answer> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();

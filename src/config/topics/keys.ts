@@ -70,7 +70,7 @@ function keyText(
   file: ParsedSetting<string | undefined>,
   readFile: ReadFile,
   report: SettingReport,
-): { readonly env: string; readonly text: string | undefined; readonly isReadable: boolean } {
+) {
   if (file.value === undefined) return { env: inline.env, text: inline.value, isReadable: true };
   if (inline.value !== undefined) {
     report.mistake(`${inline.env} and ${file.env} are both given: give one of them.`, inline.env, file.env);

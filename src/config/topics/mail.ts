@@ -137,10 +137,17 @@ export const linkDeliverySettings = {
 /** @returns undefined: no emails are sent. */
 export function mailConfig(
   mail: ParsedGroup<typeof mailSettings>,
-  baseUrl: string | undefined,
-  pushBaseUrl: string | undefined,
-  defaultLocale: string | undefined,
-  report: SettingReport,
+  {
+    baseUrl,
+    pushBaseUrl,
+    defaultLocale,
+    report,
+  }: {
+    readonly baseUrl: string | undefined;
+    readonly pushBaseUrl: string | undefined;
+    readonly defaultLocale: string | undefined;
+    readonly report: SettingReport;
+  },
 ) {
   const host = mail.smtpAddress.value;
   if (mail.smtpAddress.given && baseUrl === undefined) {

@@ -233,13 +233,10 @@ test("a connection that cannot begin a transaction fails the waiting writes", as
   const { path } = makeTestDatabase();
   const connection = new SqliteDriver(path);
   const failures: string[] = [];
-  const commits = new GroupCommit(
-    connection,
-    syncedLog,
-    groupCommitLimits,
-    () => 0,
-    (code) => failures.push(code),
-  );
+  const commits = new GroupCommit(connection, syncedLog, groupCommitLimits, {
+    monotonicMs: () => 0,
+    onStorageFailure: (code) => failures.push(code),
+  });
   connection.close();
   const writes = await Promise.allSettled([commits.write(() => 1), commits.write(() => 2)]);
   expect(writes).toEqual(Array(2).fill({ status: "rejected", reason: unavailable }));
@@ -255,13 +252,10 @@ test("a read-only connection fails its writes", async () => {
     readOnly.close();
   });
   const failures: string[] = [];
-  const commits = new GroupCommit(
-    readOnly,
-    syncedLog,
-    groupCommitLimits,
-    () => 0,
-    (code) => failures.push(code),
-  );
+  const commits = new GroupCommit(readOnly, syncedLog, groupCommitLimits, {
+    monotonicMs: () => 0,
+    onStorageFailure: (code) => failures.push(code),
+  });
   const remove = readOnly.prepare("DELETE FROM items");
   const writes = await Promise.allSettled([commits.write(() => 1), commits.write(() => remove.run())]);
   expect(writes).toEqual(Array(2).fill({ status: "rejected", reason: unavailable }));

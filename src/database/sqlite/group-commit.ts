@@ -16,6 +16,11 @@ export interface GroupCommitLimits {
   readonly lockWaitMsMax: number;
 }
 
+export interface GroupCommitEffects {
+  readonly monotonicMs: () => number;
+  readonly onStorageFailure: (code: string) => void;
+}
+
 const busyRetryMs = 2;
 const retryAfterSeconds = 2;
 
@@ -63,8 +68,7 @@ export class GroupCommit {
     writer: Connection,
     log: Pick<LogSync, "sync" | "hasFailed">,
     limits: GroupCommitLimits,
-    monotonicMs: () => number,
-    onStorageFailure: (code: string) => void,
+    { monotonicMs, onStorageFailure }: GroupCommitEffects,
   ) {
     this.#writer = writer;
     this.#log = log;

@@ -70,13 +70,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   const thread = new CheckpointThread(options.path);
   const truncateInBackground = () => !log.hasFailed && thread.truncate();
   const truncation = new LogTruncation(truncateInBackground, truncateLog, options.onTruncationFailed);
-  const commits = new GroupCommit(
-    writer,
-    log,
-    options.limits ?? groupCommitLimits,
-    options.monotonicMs,
-    options.onStorageFailure,
-  );
+  const commits = new GroupCommit(writer, log, options.limits ?? groupCommitLimits, options);
   const hotReads = new HotReads(writer, reader);
   const probe = reader.prepare("PRAGMA user_version");
   const tx = new SqliteStatements(writer);

@@ -29,9 +29,11 @@ export type TakeFile = (file: FormFile, before: FormFields) => Promise<void>;
 export async function receiveMultipart(
   contentType: string,
   chunks: AsyncIterator<Buffer>,
-  fieldBytesMax: number,
-  hold: BodyHold,
-  takeFile: TakeFile,
+  {
+    fieldBytesMax,
+    hold,
+    takeFile,
+  }: { readonly fieldBytesMax: number; readonly hold: BodyHold; readonly takeFile: TakeFile },
 ): Promise<FormFields> {
   const boundary = multipartBoundary(contentType);
   if (boundary === undefined) throw new AppError("invalid_request", "The multipart form has no boundary.");

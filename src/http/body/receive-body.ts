@@ -91,17 +91,29 @@ async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: T
   switch (type === "" ? formType : bodyTypeOf(type)) {
     case "application/json": {
       const parser = decoded(new JsonReader(), type);
-      const value = await parseWhole(raw, limits.jsonBytesMax, intake, hold, parser, undefined);
+      const value = await parseWhole(raw, {
+        bytesMax: limits.jsonBytesMax,
+        intake,
+        hold,
+        parser,
+        whenEmpty: undefined,
+      });
       return { encoding: "json", value };
     }
     case formType: {
       const parser = new UrlencodedReader(limits.fieldBytesMax, textDecoder(charsetOf(type)));
-      return { encoding: "form", value: await parseWhole(raw, limits.urlencodedBytesMax, intake, hold, parser, {}) };
+      return {
+        encoding: "form",
+        value: await parseWhole(raw, { bytesMax: limits.urlencodedBytesMax, intake, hold, parser, whenEmpty: {} }),
+      };
     }
     case "multipart/form-data": {
       const chunks = new BodyChunks(raw, intake.turns, undefined);
       try {
-        return { encoding: "form", value: await receiveMultipart(type, chunks, limits.fieldBytesMax, hold, takeFile) };
+        return {
+          encoding: "form",
+          value: await receiveMultipart(type, chunks, { fieldBytesMax: limits.fieldBytesMax, hold, takeFile }),
+        };
       } finally {
         await chunks.return();
       }
@@ -113,11 +125,19 @@ async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: T
 
 async function parseWhole<T>(
   request: IncomingMessage,
-  bytesMax: number,
-  intake: BodyIntake,
-  hold: BodyHold,
-  parser: BodyParser<T>,
-  whenEmpty: T,
+  {
+    bytesMax,
+    intake,
+    hold,
+    parser,
+    whenEmpty,
+  }: {
+    readonly bytesMax: number;
+    readonly intake: BodyIntake;
+    readonly hold: BodyHold;
+    readonly parser: BodyParser<T>;
+    readonly whenEmpty: T;
+  },
 ): Promise<T> {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
   const chunks = new BodyChunks(request, intake.turns, wholeBodyMsMax);

@@ -3,7 +3,7 @@ import type { Config, Range } from "../../config/config.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { enabledKinds } from "../push-form/form.ts";
-import type { AccountField, AccountProblems, Choice, DefaultsForm, KindForm, KindValues } from "./model.ts";
+import type { AccountField, Choice, DefaultsForm, KindForm, KindValues } from "./model.ts";
 
 /** The form with the stored values. */
 export function defaultsForm(stored: PushDefaults, { kinds }: Pick<Config, "kinds">): DefaultsForm {
@@ -29,12 +29,7 @@ function valuesOf(stored: KindDefaults): KindValues {
  * Reads the fields `first_kind` and, under each kind's name, `days`, `views`, `retrieval_step` and `deletable_by_viewer`.
  * @returns `defaults` valid only without problems. Disabled kinds keep their stored values.
  */
-export function readDefaults(
-  fields: FormFields,
-  stored: PushDefaults,
-  config: Config,
-  messages: Messages,
-): { readonly defaults: PushDefaults; readonly problems: AccountProblems; readonly form: DefaultsForm } {
+export function readDefaults(fields: FormFields, stored: PushDefaults, config: Config, messages: Messages) {
   const problems: Partial<Record<AccountField, string>> = {};
   const { serverFirst, kinds } = defaultsForm(stored, config);
   const first = textOf(fields.first_kind);

@@ -36,7 +36,7 @@ export function trailOperations(deps: PushDeps) {
       const { id, push } = owned;
       const reports = createLinkDeliveryReports(deps, { id, ownerId: push.ownerId });
       const files = await filesOf(deps, { id, ownerId: push.ownerId });
-      return { push, files, ...(await trailPage(deps, id, push, reports, page)) };
+      return { push, files, ...(await trailPage(deps, { id, push, reports, page })) };
     },
 
     /** Undefined: the push is unknown, or belongs to another user. */
@@ -67,10 +67,12 @@ const unreadable: FileDetails = { filename: "", contentType: "" };
 /** Newest first, 50 a page. */
 export async function trailPage(
   { store: { lists } }: Pick<PushDeps, "store">,
-  id: number,
-  push: TrailSubject,
-  reports: LinkDeliveryReports,
-  page: number,
+  {
+    id,
+    push,
+    reports,
+    page,
+  }: { readonly id: number; readonly push: TrailSubject; readonly reports: LinkDeliveryReports; readonly page: number },
 ): Promise<Pick<TrailPage, "events" | "hasMore">> {
   const first = (page - 1) * pageSize;
   const limit = limitEvent(push);
@@ -118,17 +120,13 @@ async function* rowsOf(deps: PushDeps, pushId: number): AsyncIterable<TrailRow> 
 }
 
 /** The event for an end by a limit, which has no entry in the trail. */
-function limitEvent(push: TrailSubject): Extract<TrailEvent, { kind: "limit" }> | undefined {
+function limitEvent(push: TrailSubject): TrailEvent | undefined {
   const { endReason: reason, expiredOn: at } = push;
   if (at === null || (reason !== "views" && reason !== "time")) return undefined;
   return { kind: "limit", reason, createdAt: at, updatedAt: at };
 }
 
-async function toEvent(
-  { sequence, userId, ...entry }: TrailRow,
-  push: TrailSubject,
-  reports: LinkDeliveryReports,
-): Promise<Exclude<TrailEvent, { kind: "limit" }>> {
+async function toEvent({ sequence, userId, ...entry }: TrailRow, push: TrailSubject, reports: LinkDeliveryReports) {
   return { ...entry, ...(await reports.of(entry.kind, sequence)), by: actorOf(entry.kind, userId, push), userId };
 }
 

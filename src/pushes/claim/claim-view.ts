@@ -75,14 +75,14 @@ export function claimOperations(deps: PushDeps) {
         const use = key && (await deps.store.claimRetries.find(sealed.row.id, key.digest, now));
         const arrivedAt = use && arrivalOf(deps.clock, receivedAt, use.databaseTime);
         if (key !== undefined && use !== undefined && use.copy !== null) {
-          const repeated = await repeat(deps, sealed, { ...use.copy, key }, urlToken, request, now, actor);
+          const repeated = await repeat(deps, sealed, { copy: { ...use.copy, key }, urlToken, request, now, actor });
           if (repeated !== undefined) return repeated;
           // An end or an edit has voided the copy meanwhile.
           if (reads < readsMax) continue;
         }
-        if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
+        if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, { urlToken, now, actor });
         if (use?.isUsed === true) return { outcome: "key_used", push: toPush(sealed.row, urlToken, now) };
-        const opened = await open(deps, sealed, urlToken, request, now, actor);
+        const opened = await open(deps, sealed, { urlToken, request, now, actor });
         if (opened.outcome === "broken") {
           // The files are read after the row: an edit or an end may have happened in between.
           if (reads < readsMax || (await hasChanged(deps, sealed.row))) continue;
@@ -134,11 +134,19 @@ export function claimOperations(deps: PushDeps) {
 async function repeat(
   deps: PushDeps,
   sealed: SealedPush,
-  copy: { readonly key: RetryKey; readonly sealed: Buffer; readonly earlierViews: EarlierViews },
-  urlToken: string,
-  request: ClaimRequest,
-  now: number,
-  actor: Actor,
+  {
+    copy,
+    urlToken,
+    request,
+    now,
+    actor,
+  }: {
+    readonly copy: { readonly key: RetryKey; readonly sealed: Buffer; readonly earlierViews: EarlierViews };
+    readonly urlToken: string;
+    readonly request: ClaimRequest;
+    readonly now: number;
+    readonly actor: Actor;
+  },
 ): Promise<ClaimOutcome | undefined> {
   const { row } = sealed;
   const { claimRetries } = deps.store;
@@ -146,12 +154,18 @@ async function repeat(
   const payloadSealed = sealed.payloadSealed ?? (await claimRetries.payload(row.id));
   if (payloadSealed === undefined) return undefined;
   const copied = { ...sealed, rowSecretSealed, payloadSealed };
-  const opened = await open(deps, copied, urlToken, request, now, actor, key.open);
+  const opened = await open(deps, copied, { urlToken, request, now, actor, openSecret: key.open });
   if (opened.outcome === "broken") return undefined;
   if (opened.outcome !== "opened") return opened;
   const repeatedAt = deps.clock.now();
   const audit = auditRecord("repeated_view", actor, repeatedAt);
-  const logged = await claimRetries.repeat(row.id, row.sealGeneration, key.digest, repeatedAt, audit, opened.tickets);
+  const logged = await claimRetries.repeat(row.id, {
+    sealGeneration: row.sealGeneration,
+    digest: key.digest,
+    now: repeatedAt,
+    audit,
+    tickets: opened.tickets,
+  });
   if (logged === undefined) return undefined;
   const push = { ...toPush(logged, urlToken, repeatedAt), expired: false, expiredOn: null };
   return { outcome: "revealed", push, ...revealedOf(opened), earlierViews, repeated: true };
@@ -175,11 +189,19 @@ function viewKind(row: PushRow, request: ClaimRequest, actor: Actor): { kind: Au
 async function open(
   deps: PushDeps,
   sealed: SealedPush,
-  urlToken: string,
-  request: ClaimRequest,
-  now: number,
-  actor: Actor,
-  openSecret?: RetryKey["open"],
+  {
+    urlToken,
+    request,
+    now,
+    actor,
+    openSecret,
+  }: {
+    readonly urlToken: string;
+    readonly request: ClaimRequest;
+    readonly now: number;
+    readonly actor: Actor;
+    readonly openSecret?: RetryKey["open"];
+  },
 ): Promise<Opened> {
   const { row, payloadSealed } = sealed;
   const { passphrase = "" } = request;
@@ -192,7 +214,12 @@ async function open(
   // Fields are answered twice: as text, too.
   const textBytes = payloadSealed.length * (row.payloadFormat === "fields" ? 2 : 1);
   request.reserveAnswer(textBytes);
-  const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor, openSecret);
+  const unlocked = await unlock(deps, sealed, {
+    secrets: { urlToken, passphrase },
+    now,
+    actor,
+    openSecret,
+  });
   if (unlocked.outcome === "too_many_attempts") return unlocked;
   if (unlocked.outcome === "wrong_passphrase") {
     return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
@@ -256,9 +283,7 @@ const fileTextBytes = (file: FileRow) => file.detailsSealed.length + ticketBytes
 async function refuse(
   deps: PushDeps,
   row: PushRow,
-  urlToken: string,
-  now: number,
-  actor: Actor,
+  { urlToken, now, actor }: { readonly urlToken: string; readonly now: number; readonly actor: Actor },
 ): Promise<ClaimOutcome> {
   await endIfDue(deps, row, now);
   const refused = await recordRefusal(deps, row, now, actor);

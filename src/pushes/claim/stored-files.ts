@@ -45,7 +45,7 @@ export async function* readStoredFile(
   const read = ({ start, end }: { start: number; end: number }) =>
     blobs.read(blobKey, { start, end: Math.min(end, lastSealed) }, signal);
   try {
-    yield* openStream(key, fileContentContext(fileId), sizeBytes, range, read);
+    yield* openStream(key, fileContentContext(fileId), { plaintextBytes: sizeBytes, range, read });
   } catch (error) {
     if (error instanceof BlobMissingError) throw new StoredFileError("missing", { pushId, fileId }, error);
     if (error instanceof SealBrokenError) throw new StoredFileError("damaged", { pushId, fileId }, error);

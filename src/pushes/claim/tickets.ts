@@ -6,7 +6,6 @@ import { auditRecord } from "../audit/audit-trail.ts";
 import { type PushDeps, storeWaitMsMax, ticketTtlMs } from "../deps.ts";
 import type { Download } from "../push.ts";
 import { openFileDetails } from "../seals.ts";
-import type { NewTicket } from "../store/download-tickets.ts";
 import { type PushRow, rowSecrets } from "../store/tables.ts";
 import { fileRefusal, readStoredFile, type StoredFile, StoredFileError } from "./stored-files.ts";
 
@@ -28,7 +27,7 @@ export async function makeTicket(
   push: Pick<PushRow, "id" | "ownerId">,
   file: { readonly id: number; readonly key: Buffer },
   now: number,
-): Promise<{ readonly ticket: string; readonly stored: NewTicket }> {
+) {
   const ticket = deps.random.bytes(ticketBytes).toString("base64url");
   const expiresAt = now + ticketTtlMs(deps.config);
   const row = { id: file.id, ownerId: push.ownerId };
@@ -76,7 +75,7 @@ export function ticketOperations(deps: PushDeps) {
         pushId,
         fileId,
         sizeBytes,
-        read: (range) => download(deps, digest, stored, range, begin),
+        read: (range) => download(deps, { digest, file: stored, range, begin }),
       };
     },
   };
@@ -89,10 +88,17 @@ export function ticketOperations(deps: PushDeps) {
  */
 async function* download(
   deps: PushDeps,
-  digest: Buffer,
-  file: StoredFile,
-  range: { start: number; end: number },
-  begin: () => Promise<void>,
+  {
+    digest,
+    file,
+    range,
+    begin,
+  }: {
+    readonly digest: Buffer;
+    readonly file: StoredFile;
+    readonly range: { start: number; end: number };
+    readonly begin: () => Promise<void>;
+  },
 ): AsyncGenerator<Buffer, void, undefined> {
   let started = false;
   try {

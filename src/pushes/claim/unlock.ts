@@ -24,10 +24,17 @@ export type Unlocked =
 export async function unlock(
   deps: PushDeps,
   { row, rowSecretSealed }: SealedPush,
-  secrets: { readonly urlToken: string; readonly passphrase: string },
-  now: number,
-  actor: Actor,
-  openSecret = (sealed: Buffer) => deps.vault.keyring.open(rowSecrets.seals.rowSecret, row, sealed),
+  {
+    secrets,
+    now,
+    actor,
+    openSecret = (sealed: Buffer) => deps.vault.keyring.open(rowSecrets.seals.rowSecret, row, sealed),
+  }: {
+    readonly secrets: { readonly urlToken: string; readonly passphrase: string };
+    readonly now: number;
+    readonly actor: Actor;
+    readonly openSecret?: ((sealed: Buffer) => Buffer | undefined) | undefined;
+  },
 ): Promise<Unlocked> {
   const { urlToken, passphrase } = secrets;
   const { passphraseSalt } = row;
@@ -48,7 +55,7 @@ export async function unlock(
   };
   if (passphraseSalt === null) return openWith(undefined);
   const tryPassphrase = async () => openWith(await deps.argon2.deriveKey(passphrase, passphraseSalt, actor.client));
-  const unlocked = await chargeAttempt(deps, row.id, now, actor, tryPassphrase);
+  const unlocked = await chargeAttempt(deps, row.id, { now, actor, tryPassphrase });
   if (unlocked.outcome === "wrong_passphrase") {
     await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
   }
@@ -59,9 +66,11 @@ export async function unlock(
 async function chargeAttempt(
   deps: PushDeps,
   pushId: number,
-  now: number,
-  { client }: Actor,
-  tryPassphrase: () => Promise<Unlocked>,
+  {
+    now,
+    actor: { client },
+    tryPassphrase,
+  }: { readonly now: number; readonly actor: Actor; readonly tryPassphrase: () => Promise<Unlocked> },
 ): Promise<Unlocked> {
   const isCounted = ({ outcome }: Unlocked) => outcome === "wrong_passphrase";
   const make = async (): Promise<Unlocked> => {

@@ -45,7 +45,7 @@ export function createOperations(deps: PushDeps) {
       try {
         const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
         assertMayCreate(deps.config, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
-        const push = await sealAndInsert(deps, request, kind, { upload, spent, together }, actor);
+        const push = await sealAndInsert(deps, request, { kind, sending: { upload, spent, together }, actor });
         if (!push.repeated) {
           upload?.handOver();
           spent.keep();
@@ -74,9 +74,11 @@ interface Sending {
 async function sealAndInsert(
   deps: PushDeps,
   request: CreatePush,
-  kind: KindName,
-  { upload, spent, together }: Sending,
-  actor: Actor,
+  {
+    kind,
+    sending: { upload, spent, together },
+    actor,
+  }: { readonly kind: KindName; readonly sending: Sending; readonly actor: Actor },
 ): Promise<CreatedPush> {
   const receivedAt = deps.clock.now();
   const problems = {
@@ -115,7 +117,11 @@ async function sealAndInsert(
     const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor);
     return await deps.largePayloads.write(payloadBytes, actor.client, async () => {
       const content = { payload, files: listFiles(positionFiles(upload?.files ?? [])) };
-      const { keyCheck, ...sealed } = sealPushContent(keyring, row, { urlToken, passphraseHash }, content, deps.random);
+      const { keyCheck, ...sealed } = sealPushContent(keyring, row, {
+        secrets: { urlToken, passphraseHash },
+        content,
+        random: deps.random,
+      });
       const push: NewPush = {
         row: { ...row, keyCheck, ...(storedLinkKey && storedLink(deps, row, urlToken, storedLinkKey)) },
         storedLinkKey,

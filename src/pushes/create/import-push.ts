@@ -156,9 +156,11 @@ async function sealRows(
       : sealPushContent(
           vault.keyring,
           { ...push, id, sealGeneration: firstGeneration, payloadFormat: "text" },
-          { urlToken, passphraseHash },
-          { payload: open.payload, files: listFiles(positionFiles(upload.files)) },
-          random,
+          {
+            secrets: { urlToken, passphraseHash },
+            content: { payload: open.payload, files: listFiles(positionFiles(upload.files)) },
+            random,
+          },
         );
   const made = { id, keyCheck: content?.keyCheck ?? noKeyCheck, passphraseSalt };
   const row = { ...rowOf(deps, made, push), tokenSealed: await sealLink(deps, id, push) };

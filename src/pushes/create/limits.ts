@@ -94,21 +94,19 @@ function checkLifetime(request: CreatePush, limits: LifetimeLimits, problems: Pr
   } else if (request.expireAfterMs !== undefined) {
     const whole = Number.isSafeInteger(request.expireAfterMs);
     const days = whole ? Math.ceil(request.expireAfterMs / dayMs) : Number.NaN;
-    checkRange(problems, "expireAfterDuration", days, limits.days, " days");
+    checkRange(problems, "expireAfterDuration", { value: days, range: limits.days, unit: " days" });
   } else if (request.expireAfterDays !== undefined) {
-    checkRange(problems, "expireAfterDays", request.expireAfterDays, limits.days, "");
+    checkRange(problems, "expireAfterDays", { value: request.expireAfterDays, range: limits.days, unit: "" });
   }
   if (request.expireAfterViews !== undefined) {
-    checkRange(problems, "expireAfterViews", request.expireAfterViews, limits.views, "");
+    checkRange(problems, "expireAfterViews", { value: request.expireAfterViews, range: limits.views, unit: "" });
   }
 }
 
 export function checkRange(
   problems: Problems,
   field: string,
-  value: number,
-  range: Pick<Range, "min" | "max">,
-  unit: string,
+  { value, range, unit }: { readonly value: number; readonly range: Pick<Range, "min" | "max">; readonly unit: string },
 ): void {
   if (Number.isSafeInteger(value) && value >= range.min && value <= range.max) return;
   addProblem(problems, field, `must be between ${range.min} and ${range.max}${unit}.`);
@@ -120,7 +118,7 @@ export function checkPayload(payload: string, kind: KindName, problems: Problems
     return;
   }
   const { min, max } = pushLimits.payloadCharacters[kind];
-  checkLength(problems, "payload", payload, min, max);
+  checkLength(problems, "payload", { value: payload, min, max });
   if (kind === "url" && payload !== "" && !isWebAddress(payload)) {
     addProblem(problems, "payload", "must be an absolute http or https URL.");
   }
@@ -176,11 +174,15 @@ export function encryptionOf({
 
 export function checkText(problems: Problems, field: string, value: string | undefined, max: number): void {
   if (value === undefined) return;
-  if (value.isWellFormed()) checkLength(problems, field, value, 0, max);
+  if (value.isWellFormed()) checkLength(problems, field, { value, min: 0, max });
   else addProblem(problems, field, "contains a lone surrogate, which is not a character.");
 }
 
-function checkLength(problems: Problems, field: string, value: string, min: number, max: number): void {
+function checkLength(
+  problems: Problems,
+  field: string,
+  { value, min, max }: { readonly value: string; readonly min: number; readonly max: number },
+): void {
   const length = codePointsUpTo(max + 1, value);
   if (length >= min && length <= max) return;
   if (length === 0) addProblem(problems, field, "can't be blank.");

@@ -48,12 +48,7 @@ interface Compared {
  * @returns the push as it is now; undefined: none was created under the key. And the database's time.
  * @throws AppError invalid_fields if the push has ended or differs from the request; too_many_requests, unavailable.
  */
-export async function findRepeated(
-  deps: PushDeps,
-  key: AskedKey,
-  compared: Compared,
-  actor: Actor,
-): Promise<{ readonly push: OwnedPush | undefined; readonly databaseTime: number }> {
+export async function findRepeated(deps: PushDeps, key: AskedKey, compared: Compared, actor: Actor) {
   const { databaseTime, pushId } = await deps.store.creationKeys.find(key.userId, key.digest);
   if (pushId === null) return { push: undefined, databaseTime };
   const now = deps.clock.now();
@@ -65,7 +60,7 @@ export async function findRepeated(
   const { id: _, urlToken, ...owned } = push;
   // The link is needed to compare the two, and to answer.
   if (urlToken === null) throw keyUsed("a push whose link this server does not store");
-  if (!(await isSame(deps, row, { ...owned, urlToken }, compared, now, actor))) throw keyUsed(anotherContent);
+  if (!(await isSame(deps, row, { push: { ...owned, urlToken }, compared, now, actor }))) throw keyUsed(anotherContent);
   return { push: { ...owned, urlToken }, databaseTime };
 }
 
@@ -78,16 +73,18 @@ function keyUsed(what: string) {
 async function isSame(
   deps: PushDeps,
   row: PushRow,
-  push: OwnedPush,
-  { request, requested, upload }: Compared,
-  now: number,
-  actor: Actor,
+  {
+    push,
+    compared: { request, requested, upload },
+    now,
+    actor,
+  }: { readonly push: OwnedPush; readonly compared: Compared; readonly now: number; readonly actor: Actor },
 ): Promise<boolean> {
   return (
     hasSameSettings(row, push, requested) &&
     isSubset(lifetimeOf(request, deps.config.kinds[requested.kind], row.createdAt), row) &&
     (await hasSameRecipients(deps, row, request)) &&
-    (await hasSameContent(deps, push, request, upload, now, actor))
+    (await hasSameContent(deps, { push, request, upload, now, actor }))
   );
 }
 
@@ -113,11 +110,19 @@ async function hasSameRecipients(deps: PushDeps, row: PushRow, request: CreatePu
 
 async function hasSameContent(
   deps: PushDeps,
-  { urlToken }: Pick<OwnedPush, "urlToken">,
-  request: CreatePush,
-  upload: PendingUpload | undefined,
-  now: number,
-  actor: Actor,
+  {
+    push: { urlToken },
+    request,
+    upload,
+    now,
+    actor,
+  }: {
+    readonly push: Pick<OwnedPush, "urlToken">;
+    readonly request: CreatePush;
+    readonly upload: PendingUpload | undefined;
+    readonly now: number;
+    readonly actor: Actor;
+  },
 ): Promise<boolean> {
   const { passphrase = "" } = request;
   // Not reserved for the answer: it does not contain the payload.
@@ -125,7 +130,7 @@ async function hasSameContent(
   if (sealed === undefined || sealed.payloadSealed === null) return false;
   const { row } = sealed;
   if ((row.passphraseSalt === null) !== (passphrase === "")) return false;
-  const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
+  const unlocked = await unlock(deps, sealed, { secrets: { urlToken, passphrase }, now, actor });
   if (unlocked.outcome === "too_many_attempts") throw tooManyAttempts({ ...unlocked, outcome: "refused" });
   if (unlocked.outcome !== "unlocked") return false;
   const stored = await deps.store.filesOf(sealed);

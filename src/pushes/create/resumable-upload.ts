@@ -336,7 +336,7 @@ class UploadRun {
     for await (const chunk of content) {
       const now = clock.now();
       if (Math.abs(now - this.#extendedAt) >= extendEveryMs) {
-        if (!(await store.resumableUploads.extend(digest, this.#run, blobKey, now + runMs, now))) return;
+        if (!(await store.resumableUploads.extend(digest, this.#run, blobKey, { runUntil: now + runMs, now }))) return;
         this.#extendedAt = now;
       }
       yield chunk;
@@ -382,7 +382,7 @@ class UploadRun {
     const { key, context, plaintextBytes } = streamOf(old);
     const range = { start: 0, end: found.receivedBytes - 1 };
     const read = (part: ByteRange) => this.#deps.blobs.growing.readUnfinished(old.blobKey, part);
-    const content = openStream(key, context, plaintextBytes, range, read);
+    const content = openStream(key, context, { plaintextBytes, range, read });
     await writeSealed(this.#deps, file, this.#extending(found, file.blobKey, content));
   }
 }

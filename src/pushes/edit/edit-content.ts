@@ -69,9 +69,7 @@ export async function sealContent(
   const { files: sealedFiles, ...content } = sealPushContent(
     deps.vault.keyring,
     { ...sealed.row, sealGeneration: sealed.row.sealGeneration + 1, payloadFormat },
-    { urlToken, passphraseHash },
-    { payload, files: all },
-    deps.random,
+    { secrets: { urlToken, passphraseHash }, content: { payload, files: all }, random: deps.random },
   );
   const keptIds = new Set(files.kept.map((file) => file.id));
   return {
@@ -88,12 +86,9 @@ export async function sealContent(
   };
 }
 
-async function openOld(
-  deps: PushDeps,
-  edit: ContentEdit,
-  now: number,
-  actor: Actor,
-): Promise<({ readonly outcome: "opened" } & OldContent) | Exclude<SealedContent, { outcome: "sealed" }>> {
+type OpenedOld = ({ readonly outcome: "opened" } & OldContent) | Exclude<SealedContent, { outcome: "sealed" }>;
+
+async function openOld(deps: PushDeps, edit: ContentEdit, now: number, actor: Actor): Promise<OpenedOld> {
   const { sealed, urlToken, request, files } = edit;
   const { row, payloadSealed } = sealed;
   const passphrase = request.currentPassphrase ?? "";
@@ -102,7 +97,7 @@ async function openOld(
       ? { outcome: "opened", payload: "", payloadFormat: "text", keptFiles: [], passphraseHash: undefined }
       : { outcome: "passphrase_required" };
   }
-  const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
+  const unlocked = await unlock(deps, sealed, { secrets: { urlToken, passphrase }, now, actor });
   if (unlocked.outcome !== "unlocked") return unlocked;
   if (payloadSealed === null) throw new Error(`The live push ${row.id} lacks its payload.`);
   const payload = openPayload(unlocked.key, row, files.present, payloadSealed);
@@ -123,12 +118,7 @@ function leavesNothing({ sealed, request, files }: ContentEdit): boolean {
   return payloadGoes && request.passphrase !== undefined && files.kept.length === 0;
 }
 
-async function nextPassphrase(
-  deps: PushDeps,
-  { sealed, request }: ContentEdit,
-  old: OldContent,
-  actor: Actor,
-): Promise<{ readonly passphraseSalt: Buffer | null; readonly passphraseHash: Buffer | undefined }> {
+async function nextPassphrase(deps: PushDeps, { sealed, request }: ContentEdit, old: OldContent, actor: Actor) {
   const { passphrase } = request;
   if (passphrase === undefined) {
     return { passphraseSalt: sealed.row.passphraseSalt, passphraseHash: old.passphraseHash };

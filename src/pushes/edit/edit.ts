@@ -53,7 +53,7 @@ export function editOperations(deps: PushDeps) {
       const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
       try {
         assertComplete(upload);
-        const edit = await applyEdit(deps, urlToken, request, { upload, spent }, actor);
+        const edit = await applyEdit(deps, { urlToken, asked: request, received: { upload, spent }, actor });
         if (edit.outcome === "edited") spent.keep();
         return edit;
       } finally {
@@ -66,10 +66,17 @@ export function editOperations(deps: PushDeps) {
 
 async function applyEdit(
   deps: PushDeps,
-  urlToken: string,
-  asked: EditPush,
-  { upload, spent }: { readonly upload: PendingUpload | undefined; readonly spent: SpentBytes },
-  actor: Actor,
+  {
+    urlToken,
+    asked,
+    received: { upload, spent },
+    actor,
+  }: {
+    readonly urlToken: string;
+    readonly asked: EditPush;
+    readonly received: { readonly upload: PendingUpload | undefined; readonly spent: SpentBytes };
+    readonly actor: Actor;
+  },
 ): Promise<EditOutcome> {
   const now = deps.clock.now();
   const sealed = await deps.store.findSealed(deps.vault.urlTokens.addressOf(urlToken), () => undefined);
@@ -82,7 +89,7 @@ async function applyEdit(
   const files = await editedFiles(deps, sealed, request, upload);
   if (files === undefined) return { outcome: "changed_meanwhile" };
   const problems = {
-    ...findEditProblems(request, row, files, deps.config, now),
+    ...findEditProblems(request, row, { files, config: deps.config, now }),
     ...(await findOptionProblems(deps, request, actor, row)),
   };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
@@ -99,7 +106,7 @@ async function applyEdit(
   }
   // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
   const changedAt = deps.clock.now();
-  const change = changeOf(deps, row, request, content, changedAt);
+  const change = changeOf(deps, row, { request, content, now: changedAt });
   if (change === undefined)
     return { outcome: "edited", push: toOwnersPush(row, urlToken, changedAt, deps.vault.keyring) };
   const changed = await deps.store.change(change, auditRecord("edit", actor, changedAt));
@@ -140,9 +147,11 @@ async function editedFiles(
 function changeOf(
   deps: PushDeps,
   row: PushRow,
-  request: EditPush,
-  content: ContentChange | undefined,
-  now: number,
+  {
+    request,
+    content,
+    now,
+  }: { readonly request: EditPush; readonly content: ContentChange | undefined; readonly now: number },
 ): PushChange | undefined {
   if (row.ownerId === null) throw new Error(`Push ${row.id} has no owner who could edit it.`);
   const { keyring } = deps.vault;
@@ -190,11 +199,7 @@ async function explainConflict(
  * The expiry must be in the future and at least one view must remain, because only `expire` ends a push. A limit beyond the
  * settings, from an import or after a settings change, may be kept or reduced towards them.
  */
-export function editBounds(
-  row: PushRow,
-  config: Config,
-  now: number,
-): { readonly days: Bounds; readonly views: Bounds } {
+export function editBounds(row: PushRow, config: Config, now: number) {
   const { days, views } = config.kinds[row.kind];
   const daysPast = Math.floor((now - row.createdAt) / dayMs);
   return {
@@ -215,12 +220,14 @@ function boundsOf(range: Range, current: number, leastUseful: number): Bounds {
 export function findEditProblems(
   request: EditPush,
   row: PushRow,
-  { kept, added }: Pick<EditedFiles, "kept" | "added">,
-  config: Config,
-  now: number,
+  {
+    files: { kept, added },
+    config,
+    now,
+  }: { readonly files: Pick<EditedFiles, "kept" | "added">; readonly config: Config; readonly now: number },
 ): FieldProblems {
   const problems: Problems = {};
-  checkLimits(problems, request, row, config, now);
+  checkLimits(problems, request, { row, config, now });
   checkText(problems, "name", request.name, nameCharactersMax);
   checkText(problems, "note", request.note, noteCharactersMax);
   checkText(problems, "passphrase", request.passphrase ?? undefined, passphraseCharactersMax);
@@ -239,17 +246,21 @@ export function findEditProblems(
 /** Finds the problems that can arise while an edit is under way: views are used, and time passes. */
 export function findLimitProblems(request: EditPush, row: PushRow, config: Config, now: number): FieldProblems {
   const problems: Problems = {};
-  checkLimits(problems, request, row, config, now);
+  checkLimits(problems, request, { row, config, now });
   return problems;
 }
 
-function checkLimits(problems: Problems, request: EditPush, row: PushRow, config: Config, now: number): void {
+function checkLimits(
+  problems: Problems,
+  request: EditPush,
+  { row, config, now }: { readonly row: PushRow; readonly config: Config; readonly now: number },
+): void {
   const { days, views } = editBounds(row, config, now);
   if (request.expireAfterDays !== undefined && request.expireAfterDays !== row.expireAfterDays) {
-    checkRange(problems, "expireAfterDays", request.expireAfterDays, days, "");
+    checkRange(problems, "expireAfterDays", { value: request.expireAfterDays, range: days, unit: "" });
   }
   if (request.expireAfterViews !== undefined) {
-    checkRange(problems, "expireAfterViews", request.expireAfterViews, views, "");
+    checkRange(problems, "expireAfterViews", { value: request.expireAfterViews, range: views, unit: "" });
   }
 }
 

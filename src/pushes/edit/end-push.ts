@@ -21,7 +21,7 @@ export function endOperations(deps: PushDeps) {
       if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
       const owner = isProvenOwner(row, urlToken, actor, deps.vault);
       if (owner || row.deletableByViewer) {
-        await endByPerson(deps, row, owner ? "owner" : "viewer", actor, now);
+        await endByPerson(deps, row, { reason: owner ? "owner" : "viewer", actor, now });
       } else {
         // Even if the push has ended: a stranger must not learn anything by deleting it.
         if (actor.user === null) throw new AppError("not_authenticated", "Only its owner may delete this push.");
@@ -38,7 +38,7 @@ export function endOperations(deps: PushDeps) {
     async endByIds(ownerId: number | null, ids: readonly number[], actor: Actor): Promise<void> {
       for (const row of await deps.store.lists.byIds(ids)) {
         if (isListedFor(row, ownerId)) {
-          await endByPerson(deps, row, "owner", actor, deps.clock.now());
+          await endByPerson(deps, row, { reason: "owner", actor, now: deps.clock.now() });
         }
       }
     },
@@ -55,10 +55,17 @@ type EndDeps = Pick<PushDeps, "clockTrust" | "config" | "store">;
 export async function endByPerson(
   deps: EndDeps,
   row: PushRow,
-  reason: Exclude<EndReason, "views" | "time">,
-  actor: Actor,
-  now: number,
-  together?: InTransaction,
+  {
+    reason,
+    actor,
+    now,
+    together,
+  }: {
+    readonly reason: Exclude<EndReason, "views" | "time">;
+    readonly actor: Actor;
+    readonly now: number;
+    readonly together?: InTransaction;
+  },
 ): Promise<boolean> {
   await endIfDue(deps, row, now);
   const audit = auditRecord("expire", actor, now);

@@ -57,7 +57,7 @@ export function administratorOperations(
         endReason: push.endReason ?? (isOver ? ("time" as const) : null),
         expiredOn: push.endedAt ?? (isOver ? push.expiresAt : null),
       };
-      return { push, ...(await trailPage(deps, pushId, subject, noReports, page)) };
+      return { push, ...(await trailPage(deps, { id: pushId, push: subject, reports: noReports, page })) };
     },
 
     /** Removes a push with everything that is known about it; ends it first. @returns false: it is unknown. */
@@ -65,7 +65,7 @@ export function administratorOperations(
       assertAdministrator(actor);
       const row = await deps.store.findById(pushId);
       if (row === undefined) return false;
-      await endByPerson(deps, row, "administrator", actor, deps.clock.now());
+      await endByPerson(deps, row, { reason: "administrator", actor, now: deps.clock.now() });
       return await deps.store.upkeep.removeEnded(pushId, together);
     },
 
@@ -105,7 +105,7 @@ export function administratorOperations(
       const now = deps.clock.now();
       const row = await deps.store.findById(pushId);
       if (row === undefined) return "unknown";
-      const ended = await endByPerson(deps, row, "administrator", actor, now, together);
+      const ended = await endByPerson(deps, row, { reason: "administrator", actor, now, together });
       return ended ? "ended" : "had_ended";
     },
   };

@@ -43,7 +43,11 @@ async function* summariesOf({ clock, store }: PushDeps, ownerId: number): AsyncG
   const now = clock.now();
   let last: PushSummary | null = null;
   do {
-    const summaries: readonly PushSummary[] = await store.lists.summaries(ownerId, newestFirst, now, last, sliceRows);
+    const summaries: readonly PushSummary[] = await store.lists.summaries(ownerId, newestFirst, {
+      now,
+      last,
+      limit: sliceRows,
+    });
     yield* summaries;
     last = summaries.length < sliceRows ? null : (summaries.at(-1) ?? null);
   } while (last !== null);

@@ -30,7 +30,7 @@ export function readOperations(deps: PushDeps) {
     /** Newest first, filtered by the current state. */
     async list(ownerId: number, state: "active" | "expired", page: number): Promise<PushList> {
       const now = deps.clock.now();
-      const rows = await deps.store.list(ownerId, state, now, pageSize, (page - 1) * pageSize);
+      const rows = await deps.store.list(ownerId, state, { now, limit: pageSize, offset: (page - 1) * pageSize });
       const keys = await ownerKeysOf(deps, ownerId);
       return new PushList(rows, (row) => toListedPush(row, now, keys));
     },

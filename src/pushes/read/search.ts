@@ -65,7 +65,7 @@ export function searchOperations(deps: SearchDeps, limits: SearchLimits) {
 
 async function listed(deps: SearchDeps, ownerId: number, search: PushSearch, now: number): Promise<FoundPushes> {
   const offset = (search.page - 1) * pageSize;
-  const rows = await deps.store.lists.filtered(ownerId, search, now, pageSize + 1, offset);
+  const rows = await deps.store.lists.filtered(ownerId, search, { now, limit: pageSize + 1, offset });
   return await found(deps, rows, { ownerId, now }, { stopped: false, metSealedLabel: false });
 }
 
@@ -122,7 +122,11 @@ class Walk {
     let last: PushSummary | null = null;
     for (;;) {
       await this.#turns.next();
-      const summaries: readonly PushSummary[] = await lists.summaries(ownerId, search, now, last, turnRowsMax);
+      const summaries: readonly PushSummary[] = await lists.summaries(ownerId, search, {
+        now,
+        last,
+        limit: turnRowsMax,
+      });
       const ended = await this.#scan(summaries);
       if (ended !== undefined) return ended;
       last = summaries.at(-1) ?? null;

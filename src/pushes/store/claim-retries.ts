@@ -114,16 +114,24 @@ export function createClaimRetries(db: RetryDatabase) {
     /** Logs a repeated answer and stores its tickets. @returns undefined: the copy was voided meanwhile, so the answer must not be sent. */
     repeat: (
       pushId: number,
-      sealGeneration: number,
-      digest: Buffer,
-      now: number,
-      audit: AuditRecord,
-      tickets: readonly NewTicket[],
+      {
+        sealGeneration,
+        digest,
+        now,
+        audit,
+        tickets,
+      }: {
+        readonly sealGeneration: number;
+        readonly digest: Buffer;
+        readonly now: number;
+        readonly audit: AuditRecord;
+        readonly tickets: readonly NewTicket[];
+      },
     ): Promise<PushRow | undefined> =>
       db.write(async (tx) => {
         const stored = await tx.one(repeatView, pushId, sealGeneration, pushId, digest, now);
         if (stored === undefined) return undefined;
-        await insertTickets(tx, db.engine, pushId, tickets, false);
+        await insertTickets(tx, db.engine, { pushId, tickets, counted: false });
         if (keepsTrail(stored)) await writeEntry(tx, pushId, stored.auditCount, audit);
         return readPushes.decode(stored);
       }),

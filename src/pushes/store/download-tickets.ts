@@ -60,9 +60,11 @@ function insertsOf(count: number): Inserts {
 export async function insertTickets(
   tx: Transaction,
   engine: Database["engine"],
-  pushId: number,
-  tickets: readonly NewTicket[],
-  counted: boolean,
+  {
+    pushId,
+    tickets,
+    counted,
+  }: { readonly pushId: number; readonly tickets: readonly NewTicket[]; readonly counted: boolean },
 ): Promise<void> {
   if (tickets.length === 0) return;
   const live = (await tx.one(countLive))?.tickets ?? 0;
@@ -169,8 +171,8 @@ export function createDownloadTickets(db: Pick<Database, "read" | "write" | "aut
       latest: { readonly issued: number; readonly waiting: number },
       limit: number,
     ): Promise<number> {
-      const issued = await removeExpired(db, expiryOfIssued, now, latest.issued, limit);
-      return issued + (await removeExpired(db, expiryOfWaiting, now, latest.waiting, limit));
+      const issued = await removeExpired(db, expiryOfIssued, { now, latest: latest.issued, limit });
+      return issued + (await removeExpired(db, expiryOfWaiting, { now, latest: latest.waiting, limit }));
     },
   };
 }
@@ -178,9 +180,7 @@ export function createDownloadTickets(db: Pick<Database, "read" | "write" | "aut
 async function removeExpired(
   db: Pick<Database, "read" | "write">,
   { bounds, expired }: ReturnType<typeof expiryOf>,
-  now: number,
-  latest: number,
-  limit: number,
+  { now, latest, limit }: { readonly now: number; readonly latest: number; readonly limit: number },
 ): Promise<number> {
   const { first = null, last = null } = (await db.read.one(bounds)) ?? {};
   if (first === null || last === null || (first > now && last <= latest)) return 0;

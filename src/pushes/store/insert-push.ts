@@ -69,10 +69,10 @@ export function insertWrites(db: InsertDatabase, operations: Operations) {
     async insertPush(push: NewPush, audit: AuditRecord, more: WrittenTogether = {}): Promise<InsertOutcome> {
       switch (db.engine) {
         case "sqlite":
-          return await insertInTransaction(db, operations, push, audit, more);
+          return await insertInTransaction(db, operations, { push, audit, writtenTogether: more });
         case "postgres":
           if (!isAlone(push) || Object.values(more).some((part) => part !== undefined)) {
-            return await insertInTransaction(db, operations, push, audit, more);
+            return await insertInTransaction(db, operations, { push, audit, writtenTogether: more });
           }
           // Over a network each statement of a transaction is a round trip.
           return await insertInOneStatement(db, push, audit);
@@ -90,14 +90,16 @@ const pushExists = sql<[pushId: number], { id: number }>("SELECT id FROM pushes 
 async function insertInTransaction(
   db: InsertDatabase,
   operations: Operations,
-  push: NewPush,
-  audit: AuditRecord,
-  { linkDelivery, together }: WrittenTogether,
+  {
+    push,
+    audit,
+    writtenTogether: { linkDelivery, together },
+  }: { readonly push: NewPush; readonly audit: AuditRecord; readonly writtenTogether: WrittenTogether },
 ): Promise<InsertOutcome> {
   try {
     await db.write(async (tx) => {
       const key = push.key && (await takeKey(tx, push.key));
-      await writePush(tx, db.engine, operations, { ...push, key }, audit);
+      await writePush(tx, db.engine, { operations, push: { ...push, key }, audit });
       if (push.row.ownerId !== null) await writeEntry(tx, push.row.id, 1, audit);
       if (linkDelivery !== undefined) await putLinkDelivery(tx, push.row.id, linkDelivery);
       await together?.(tx, push.row.id);
@@ -119,9 +121,11 @@ async function insertInTransaction(
 async function writePush(
   tx: Transaction,
   engine: Engine,
-  operations: Operations,
-  push: WritablePush,
-  audit: AuditRecord,
+  {
+    operations,
+    push,
+    audit,
+  }: { readonly operations: Operations; readonly push: WritablePush; readonly audit: AuditRecord },
 ): Promise<void> {
   const { row } = push;
   const rowSecretId = await writeRowSecret(tx, engine, row.id, push.rowSecretSealed);

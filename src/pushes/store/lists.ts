@@ -107,9 +107,7 @@ export function createLists(read: ReadConnection) {
     async filtered(
       ownerId: number,
       { state, kind, order }: Pick<PushSearch, "state" | "kind" | "order">,
-      now: number,
-      limit: number,
-      offset: number,
+      { now, limit, offset }: { readonly now: number; readonly limit: number; readonly offset: number },
     ): Promise<readonly PushRow[]> {
       const [from, to] = kindRange(kind);
       return (await read.all(lists[order][state], ownerId, now, from, to, limit, offset)).map(toRow);
@@ -121,9 +119,7 @@ export function createLists(read: ReadConnection) {
     async summaries(
       ownerId: number,
       { state, order }: Pick<PushSearch, "state" | "order">,
-      now: number,
-      last: PushSummary | null,
-      limit: number,
+      { now, last, limit }: { readonly now: number; readonly last: PushSummary | null; readonly limit: number },
     ): Promise<readonly PushSummary[]> {
       const [sortedBy, pushId] = last === null ? startOf(order, state, now) : positionOf(last, order);
       // By creation, the statement must not pass over any number of active pushes: callers bound what it returns.

@@ -234,7 +234,8 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     record: () => store.record(1, audit("failed_passphrase")),
     async list() {
       for (const state of ["active", "expired"] as const) {
-        for (const ownerId of [busyOwner, 500]) await store.list(ownerId, state, newest, 50, 450);
+        for (const ownerId of [busyOwner, 500])
+          await store.list(ownerId, state, { now: newest, limit: 50, offset: 450 });
       }
     },
     addUpload: () => store.addUpload("another-key", newest),
@@ -251,7 +252,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       find: () => store.resumableUploads.find(randomBytes(32), newest),
       beginRun: () =>
         store.resumableUploads.beginRun({ digest: randomBytes(32), run: 0, blobKey, receivedBytes: 0 }, 1, newest),
-      extend: () => store.resumableUploads.extend(randomBytes(32), 1, blobKey, newest, newest),
+      extend: () => store.resumableUploads.extend(randomBytes(32), 1, blobKey, { runUntil: newest, now: newest }),
       release: () => store.resumableUploads.release(randomBytes(32), 1),
       progress: () =>
         store.resumableUploads.progress(
@@ -280,7 +281,14 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     claimRetries: {
       find: () => store.claimRetries.find(1, randomBytes(32), newest),
       payload: () => store.claimRetries.payload(1),
-      repeat: () => store.claimRetries.repeat(1, 1, randomBytes(32), newest, audit("repeated_view"), []),
+      repeat: () =>
+        store.claimRetries.repeat(1, {
+          sealGeneration: 1,
+          digest: randomBytes(32),
+          now: newest,
+          audit: audit("repeated_view"),
+          tickets: [],
+        }),
       removeExpired: () => store.claimRetries.removeExpired(newest, newest, 50),
     },
     creationKeys: {
@@ -308,15 +316,16 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       async filtered() {
         for (const search of searches) {
           for (const kind of ["qr", null] as const) {
-            for (const ownerId of [busyOwner, 500]) await lists.filtered(ownerId, { ...search, kind }, newest, 51, 450);
+            for (const ownerId of [busyOwner, 500])
+              await lists.filtered(ownerId, { ...search, kind }, { now: newest, limit: 51, offset: 450 });
           }
         }
       },
       async summaries() {
         for (const search of searches) {
-          const found = await lists.summaries(busyOwner, search, newest, null, 250);
+          const found = await lists.summaries(busyOwner, search, { now: newest, last: null, limit: 250 });
           expect(found).toHaveLength(250);
-          await lists.summaries(busyOwner, search, newest, found.at(-1) ?? null, 250);
+          await lists.summaries(busyOwner, search, { now: newest, last: found.at(-1) ?? null, limit: 250 });
         }
       },
       labels: () => lists.labels(Array.from({ length: 250 }, (_, at) => at * 1_000 + 1)),

@@ -95,9 +95,7 @@ export function createPushStore(db: Database) {
     list: async (
       ownerId: number,
       state: "active" | "expired",
-      now: number,
-      limit: number,
-      offset: number,
+      { now, limit, offset }: { readonly now: number; readonly limit: number; readonly offset: number },
     ): Promise<readonly PushRow[]> =>
       (await db.read.all(listsByState[state], ownerId, now, limit, offset)).map((row) => readPushes.decode(row)),
     async addUpload(blobKey: string, now: number): Promise<void> {

@@ -141,7 +141,12 @@ export function createResumableUploads(db: Pick<Database, "engine" | "read" | "w
       runUntil: number,
     ) => db.write(async (tx) => (await tx.run(beginRun, nextRun, runUntil, digest, run, blobKey, receivedBytes)) === 1),
     /** Also renews the record of the blob that the run writes. @returns false as `progress`. */
-    extend: (digest: Buffer, run: number, blobKey: string, runUntil: number, now: number) =>
+    extend: (
+      digest: Buffer,
+      run: number,
+      blobKey: string,
+      { runUntil, now }: { readonly runUntil: number; readonly now: number },
+    ) =>
       db.write(async (tx) => {
         if ((await tx.run(extendRun, runUntil, digest, run)) !== 1) return false;
         await tx.run(touchUpload, now, blobKey);

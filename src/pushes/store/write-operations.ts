@@ -225,9 +225,15 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
   async function destroySecret(
     tx: Transaction,
     pushId: number,
-    ended: Ended,
-    blobsDueAt: number,
-    { mayHaveFiles, payloadStays } = { mayHaveFiles: true, payloadStays: false },
+    {
+      ended,
+      blobsDueAt,
+      what: { mayHaveFiles, payloadStays } = { mayHaveFiles: true, payloadStays: false },
+    }: {
+      readonly ended: Ended;
+      readonly blobsDueAt: number;
+      readonly what?: { readonly mayHaveFiles: boolean; readonly payloadStays: boolean };
+    },
   ): Promise<void> {
     await tx.run(destroyRowSecret, ended.rowSecretId);
     if (!payloadStays) await tx.run(deletePayload, pushId);
@@ -277,7 +283,7 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
         await destroyClaimKeys(tx, pushId);
         await destroyTickets(tx, pushId);
       }
-      await destroySecret(tx, pushId, ended, request.blobsDueAt);
+      await destroySecret(tx, pushId, { ended, blobsDueAt: request.blobsDueAt });
       if (request.audit !== null && ended.ownerId !== null) await record(tx, pushId, request.audit);
       return true;
     },

@@ -211,7 +211,7 @@ async function claimInTransaction(
     const mayHaveFiles = asRead.hasFiles;
     const isShort = row.ownerId === null && row.storedBytes <= stayingBytesMax;
     const payloadStays = isShort && claim.key === undefined && capabilitiesOf[engine].payloadsStay;
-    await destroySecret(tx, pushId, row, claim.blobsDueAt, { mayHaveFiles, payloadStays });
+    await destroySecret(tx, pushId, { ended: row, blobsDueAt: claim.blobsDueAt, what: { mayHaveFiles, payloadStays } });
   }
   if (keepsTrail(row)) await writeEntry(tx, pushId, row.auditCount, audit);
   // The entry of a view is never folded, so its sequence is the audit count.
@@ -242,7 +242,7 @@ async function claimWithSecrets(
         if (claimed !== undefined) return readPushes.decode(claimed);
         const key = claim.key && (await takeKey(tx, claim.key));
         if (key !== undefined) await insertClaimCopy(tx, db.engine, key);
-        await insertTickets(tx, db.engine, pushId, tickets, counted);
+        await insertTickets(tx, db.engine, { pushId, tickets, counted });
         const row = await claimInTransaction(tx, { ...claim, key }, operations);
         if (row === undefined) throw new ClaimRefusedError();
         if (key !== undefined) await writeEarlierViews(tx, key, earlierViewsOf(claim, row));
