@@ -4,8 +4,9 @@ import { spawnSync } from "node:child_process";
 const checks: readonly (readonly [string, ...string[]])[] = [
   ["tsc", "--noEmit", "-p", "."],
   ["tsc", "--noEmit", "-p", "src/browser"],
-  ["biome", "ci", "."],
+  ["biome", "ci", "--error-on-warnings", "."],
   ["node", "scripts/import-rules.ts"],
+  ["node", "scripts/commit-subjects.ts"],
   ["node", "scripts/docs.ts", "--check"],
   ["node", "scripts/check-docs.ts"],
   ["node", "scripts/check-words.ts"],

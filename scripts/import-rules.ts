@@ -101,6 +101,7 @@ function problemsOfPackage(name: string): string[] {
   );
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
 function problemsOf(file: string): string[] {
   const text = readFileSync(file, "utf8");
   const from = relative(source, file);

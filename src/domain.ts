@@ -108,6 +108,7 @@ interface Opened {
   readonly events: Events;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 async function openParts({ db, keyring, config, effects, events }: Opened) {
   const { clock, random, monotonicMs } = effects;
   const clockTrust = new ClockTrust(clock, monotonicMs);

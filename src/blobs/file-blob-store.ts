@@ -34,6 +34,7 @@ export interface FileBlobStoreDeps {
  * Blobs as files, spread over 256 folders. A blob is written to a temporary file, synced and renamed, and then its folder is
  * synced: after a crash it is complete or does not exist.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createFileBlobStore(directory: string, { isExpected, abortAfter }: FileBlobStoreDeps): BlobStore {
   const pathOf = (key: string) => join(directory, blobPath(key));
   const onDisk = createDiskOperations(abortAfter);

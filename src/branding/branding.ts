@@ -41,6 +41,7 @@ export type Branding = Awaited<ReturnType<typeof openBranding>>;
  * The instance's theme. Changes take `together`, which is written in the same transaction.
  * @param deps `configuredName`: the name while none is stored; undefined: the product's.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export async function openBranding(deps: {
   readonly db: Database;
   readonly clock: Clock;

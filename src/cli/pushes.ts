@@ -76,6 +76,7 @@ function addAudit(pushes: Command, { io }: CommandDeps): void {
     .action(async (options: OnePush & { readonly json?: true }) => {
       const config = getConfig(io);
       await refuseWithoutData(config, io);
+      // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
       await withDomain(config, io, async (domain) => {
         const id = await findOne(options, domain, io);
         for (let page = 1; ; page += 1) {

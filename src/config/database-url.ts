@@ -109,6 +109,7 @@ function sqliteAddress(rest: string): Parsed<DatabaseAddress> {
   return /\p{Cc}/u.test(path) ? rejected : accepted({ engine: "sqlite", path });
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
 function postgresAddress(text: string): Parsed<DatabaseAddress> {
   const [, beforeHosts = "", hosts = "", afterHosts = ""] =
     /^([^/]*\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/su.exec(text) ?? [];

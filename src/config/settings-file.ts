@@ -38,6 +38,7 @@ export function parseSettingsFile(text: string): ParsedSettingsFile {
   const values = new Map<string, string>();
   const lineOf = (node: Node | null | undefined) => text.slice(0, node?.range?.[0] ?? 0).split("\n").length;
   /** @returns the first problem. */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
   const collect = (node: Node | null, path: readonly string[]): ParsedSettingsFile | undefined => {
     if (isMap<unknown, Node | null>(node)) {
       if (path.length >= depthMax) return { ok: false, line: lineOf(node), reason: "it is nested too deep" };

@@ -142,6 +142,7 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
       setEntryFormToken(request, reply, deps);
       request.needsFormToken = !isProven;
     }
+    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
     findSignInState(sessionToken, declared, deps).then((signIn) => {
       if (access === "page_admin" && isNoAdministrator(signIn)) {
         // Refuse before the request is identified, so that the answer equals that for an unknown path.

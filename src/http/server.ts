@@ -86,6 +86,7 @@ const httpOptions = {
 };
 
 /** Creates the server with everything that applies to all requests. The caller adds the routes and listens. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createServer(deps: ServerDeps) {
   const { config, events, random, renderError } = deps;
   const newRequestId = () => random.bytes(requestIdBytes).toString("hex");

@@ -148,6 +148,7 @@ function compareLimits(push: SourcePush, row: PushRow, verdict: Verdict): void {
   if (!row.retrievalStep && push.retrievalStep) verdict.fail("It has no retrieval step here, unlike at the source.");
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
 async function compareContent(
   compared: Compared,
   { row, rowSecretSealed, payloadSealed }: SealedPush,

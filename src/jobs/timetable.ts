@@ -34,6 +34,7 @@ interface TimetableEffects extends Effects {
 }
 
 /** Runs the background jobs. Each job runs immediately and then at its interval; its runs never overlap. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export async function startTimetable(domain: Domain, effects: TimetableEffects, events: Events) {
   const abort = new AbortController();
   const registry = createProcessRegistry(domain.db);

@@ -60,6 +60,7 @@ const failures = {
 
 export type Delivery = ReturnType<typeof createDelivery>;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createDelivery(deps: Deps) {
   const { store, clock, events } = deps;
   /** Longer than any delivery attempt takes. If the process dies while sending, another one takes over after this. */

@@ -110,6 +110,7 @@ type OpenedRow = RequestRow & { readonly details: Details };
 export type Requests = ReturnType<typeof createRequests>;
 
 /** Requests for secrets: somebody asks for a text or files, and gets them as pushes that only their own key opens. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createRequests(deps: RequestDeps) {
   const { config, clock, store } = deps;
   /** So that one client, or a network that one person may have as a whole, does not keep the others from making requests. */

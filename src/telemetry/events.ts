@@ -98,6 +98,7 @@ const storageFailureSentences: Readonly<Record<string, string>> = {
     "The server grants no more connections. The server keeps working with those that it has: see PWP__DATABASE__POOL_SIZE.",
 };
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createEvents(deps: { readonly logger: Logger; readonly clock: Clock }): Events {
   const { logger, clock } = deps;
   const untrustedForwarders = new Set<string>();

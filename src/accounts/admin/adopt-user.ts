@@ -150,6 +150,7 @@ export function createAdoptedAccounts({ keyring, access }: AccountKeys) {
 
 export type UserAdoption = ReturnType<typeof createUserAdoption>;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createUserAdoption(
   deps: AccountKeys & {
     readonly db: Database;
@@ -200,6 +201,7 @@ export function createUserAdoption(
     if (totp !== null) await store.countFactor(tx, userId);
   }
 
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
   async function apply(
     tx: Transaction,
     { userId, user, before }: { userId: number; user: AdoptedUser; before: AdoptedBefore },

@@ -50,6 +50,7 @@ interface Deps extends Pick<AccountsDeps, "db" | "clock" | "random" | "keyring" 
 }
 
 /** Each change ends all other sessions of the user and notifies the owner by email, in the same transaction. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createFactorChanges(deps: Deps) {
   const { db, clock, outbox, factors, passkeys, codes, ceremonies, totpSetUp, change } = deps;
 

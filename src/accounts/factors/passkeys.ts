@@ -44,6 +44,7 @@ const credentialIdBytesMax = 1_023;
 
 export type PasskeyCeremonies = ReturnType<typeof createPasskeyCeremonies>;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createPasskeyCeremonies({
   store,
   challenges,

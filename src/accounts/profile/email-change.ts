@@ -54,6 +54,7 @@ interface Deps {
   readonly confirmIdentity: Profile["confirmIdentity"];
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createEmailChange(deps: Deps) {
   const { store, clock, outbox, settings } = deps;
   const linkDigest = (token: string) => deps.access.digest("mailed_link", token);

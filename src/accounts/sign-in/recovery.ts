@@ -34,6 +34,7 @@ interface Deps {
 const nobody = 0;
 const mailLimits = { name: "reset mail", perClientMax: 30, perAddressMax: 5 };
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createRecovery(deps: Deps) {
   const { db, users, links, passwords, knownClients, clock, random, argon2, outbox } = deps;
   const throttle = createMailThrottle(mailLimits, deps.limits);

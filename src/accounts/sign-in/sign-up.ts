@@ -55,6 +55,7 @@ interface Deps {
 const mailLimits = { name: "sign-up mail", perClientMax: 100, perAddressMax: 5 };
 const abandonedAfterMs = 7 * linkLifeMs.confirm_account;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createRegistration(deps: Deps) {
   const { db, users, links, clock, random, argon2, settings, outbox } = deps;
   const throttle = createMailThrottle(mailLimits, deps.limits);

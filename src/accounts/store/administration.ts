@@ -68,6 +68,7 @@ export async function recordAction(tx: Transaction, { by, action, subject, now }
 
 export type AdministrationStore = ReturnType<typeof createAdministrationStore>;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createAdministrationStore(db: Database, access: AccessKeys) {
   function openSummary(row: SummaryRow): UserSummary | undefined {
     const user = openUser(access, row);

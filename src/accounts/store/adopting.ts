@@ -79,6 +79,7 @@ const setCreation = sql<[createdAt: number, userId: number]>("UPDATE users SET c
 const holderOf = apiTokens.unverified("userId").select<[digest: Buffer]>("WHERE digest = ?");
 
 /** All functions require the accounts lock. @param tokenName of the adopted API tokens. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createAdoptionStore(seals: PasswordSeals, tokenName: string) {
   const { access } = seals;
   return {

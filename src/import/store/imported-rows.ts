@@ -159,6 +159,7 @@ export type ImportedRows = ReturnType<typeof createImportedRows>;
  * The rows that were imported from one source. Each is recorded in the transaction that writes it. Functions throw when they
  * find a record that this server did not write.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createImportedRows(connection: ReadConnection, access: AccessKeys, source: string) {
   function open(row: StoredRow): ImportedRow {
     const opened = reading.open(access, row);

@@ -119,6 +119,7 @@ interface NewRequestModel {
 }
 
 /** The script makes the key when the form is sent (browser/parts/make-request.ts). */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function newRequestView({ form, daysMax, takesFiles, isAnonymous }: NewRequestModel, page: PageContext): Page {
   const { messages } = page;
   const { requests: text, problems } = messages;

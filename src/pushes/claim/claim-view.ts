@@ -63,6 +63,7 @@ export function claimOperations(deps: PushDeps) {
      * The answer is sent once that write is durable. So a view that cannot be decrypted is never counted, and an uncounted
      * secret is never sent.
      */
+    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
     async claimView(urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> {
       const link = deps.vault.urlTokens.addressOf(urlToken);
       const receivedAt = deps.clock.now();

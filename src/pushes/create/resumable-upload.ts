@@ -95,6 +95,7 @@ export async function findUploadedFile(deps: Deps, address: string, actor: Actor
   };
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function resumableUploadOperations(deps: Deps) {
   const { store, clock, config } = deps;
   const uploads = store.resumableUploads;

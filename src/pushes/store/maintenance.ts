@@ -101,6 +101,7 @@ export type PushUpkeep = ReturnType<typeof createUpkeep>;
  * The sweeper's queries, which all processes share. Each call handles at most `limit` rows, returns how many, and skips rows
  * that another process is working on.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createUpkeep(db: Database, operations: Pick<WriteOperations, "end">) {
   let lastTombstone = noTombstone;
 

@@ -16,6 +16,7 @@ import { type Connection, connectForPush } from "./settings.ts";
 import { systemProblem } from "./system-error.ts";
 import { harmless, jsonText, progressOn } from "./text.ts";
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
 export const open: RunVerb = async (given, io) => {
   const named = await pushArgument(given, io);
   const folder = textOf(given, "output") ?? ".";

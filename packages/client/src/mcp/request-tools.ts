@@ -7,6 +7,7 @@ import { pageSchema, type Tool, type ToolOptions } from "./tool.ts";
  * Tools to ask people for secrets. A private link contains the key of the answers, so the model gets none: the key is sealed under a passphrase
  * that the model does not know. Only where secrets may be shown, the links of answers keep their key here, for the tool `open`.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function requestTools({ client, showsSecrets, passphrase }: ToolOptions, pushes: Numbers): readonly Tool[] {
   const requests = new Numbers("request", "requests");
   const shown = ({ state, expires_at, answers, answers_max }: OwnedRequest) => ({

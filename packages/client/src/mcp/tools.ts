@@ -15,6 +15,7 @@ const pushSchema = { type: "string", description: "A number from list or push, o
  * A link opens a secret, so lists give numbers instead, which only this process can resolve. The link of a new push is given:
  * to hand it out is what the tool is for.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function makeTools(options: ToolOptions): readonly Tool[] {
   const { client, files, showsSecrets } = options;
   const pushes = new Numbers("push", "list");

@@ -16,6 +16,7 @@ type CountedTable = "users" | "pushes" | "audit_logs" | "notify_by_emails" | "fi
 export type SourceQueries = ReturnType<typeof createSourceQueries>;
 
 /** All queries of the source, in SQL that its three engines understand. Tables are paged by id, in constant memory. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createSourceQueries(tables: SourceTables) {
   const { rows, name, column, selection } = tables;
   const { asText } = rows.dialect;
