@@ -208,7 +208,6 @@ const cliIo = (): CliIo => ({
   interruption,
   environment: process.env,
   ...effects,
-  assetsDir,
   version: packageJson.version,
   serve,
 });

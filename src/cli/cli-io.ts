@@ -13,8 +13,6 @@ export interface CliIo extends Effects {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted by a signal that would end the process, with a reason to print: for commands that have to clean up. */
   readonly interruption: () => AbortSignal;
-  /** The folder with the built files for browsers. */
-  readonly assetsDir: string;
   /** The version of the application. */
   readonly version: string;
   /** Runs the server until it is stopped. @returns the exit code. */

@@ -14,7 +14,6 @@ import { addMailCommands } from "./mail.ts";
 import { addMoveCommand } from "./move.ts";
 import { prepareMoveIn, serveOrExplain } from "./move-in.ts";
 import { addPushesCommands } from "./pushes.ts";
-import { addScriptsCommand } from "./scripts.ts";
 import { loadSettings } from "./settings.ts";
 import { addTokenCommands } from "./token.ts";
 import { addUserCommands } from "./user.ts";
@@ -87,7 +86,6 @@ function makeProgram(deps: CommandDeps): Command {
   addImport(imports, deps);
   addImportVerification(imports, deps);
   addDoctorCommand(program, deps);
-  addScriptsCommand(program, deps);
   addCompletionCommand(program, deps);
   // Commander knows only these commands; `suggestCommand` knows all.
   return program.showSuggestionAfterError(false);

@@ -12,23 +12,16 @@ export function readManifest(assetsDir: string): Readonly<Record<string, unknown
 
 /** The SHA-384 of a built file in the form of an integrity attribute. */
 export function integrityOf(assetsDir: string, fileName: string): string {
-  return integrityOfBytes(readFileSync(join(assetsDir, fileName)));
+  return `sha384-${createHash("sha384")
+    .update(readFileSync(join(assetsDir, fileName)))
+    .digest("base64")}`;
 }
 
-export function integrityOfBytes(bytes: Uint8Array): string {
-  return `sha384-${createHash("sha384").update(bytes).digest("base64")}`;
-}
-
-/** A script that pages name. */
-export interface BuiltScript {
-  /** The same in all builds. */
-  readonly name: string;
-  /** Where the server serves it; it changes with the content. */
-  readonly path: string;
-  readonly integrity: string;
-}
-
-export function builtScripts(assetsDir: string): BuiltScript[] {
+/**
+ * The scripts that pages name. Names are the same in all builds; a path, where the server serves the script, changes with its
+ * content.
+ */
+export function builtScripts(assetsDir: string) {
   return Object.entries(readManifest(assetsDir))
     .toSorted()
     .flatMap(([name, fileName]) =>

@@ -42,7 +42,6 @@ export function makeTestCli(overrides: Partial<CliIo> = {}): TestCli {
           said.stderr += text;
         },
         stdoutIsTerminal: false,
-        assetsDir: "dist/assets",
         pipe: async (bytes) => {
           said.stdout += Buffer.from(bytes).toString("latin1");
         },
