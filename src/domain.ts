@@ -28,6 +28,7 @@ import { createHealth } from "./health.ts";
 import { createLimits } from "./limits/create-limits.ts";
 import { createHashAttempts } from "./limits/hash-attempts.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
+import { createPolicies } from "./policies/policies.ts";
 import { createAttempts } from "./pushes/claim/attempts.ts";
 import { createFileOpener } from "./pushes/claim/stored-files.ts";
 import { createByteBudgets } from "./pushes/create/byte-budgets.ts";
@@ -146,6 +147,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
     onUseNotRecorded: events.usageNotRecorded,
   });
+  const policies = createPolicies({ config });
   const emails = pushEmails(config, mail, accounts);
   const pushes = createPushes({
     config,
@@ -158,6 +160,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     openFiles: createFileOpener(blobs, effects.abortAfter),
     argon2,
     hashAttempts,
+    policies,
     emails,
     capacity: createCapacity({
       config,
@@ -183,6 +186,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     ids: createIds(db, "requests"),
     store: createRequestStore(db),
     pushes,
+    policies,
     emails: answerEmails(mail, accounts),
     limits,
     nextTurn: () => nextTurn(),
@@ -196,6 +200,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     clockTrust,
     store,
     blobs,
+    policies,
     pushes,
     requests,
     accounts,

@@ -15,6 +15,7 @@ import { limitSettings, limitsConfig } from "./topics/limits.ts";
 import { linkDeliveriesConfig, linkDeliverySettings, mailConfig, mailSettings } from "./topics/mail.ts";
 import { moveInConfig, moveInSettings } from "./topics/move-in.ts";
 import { configuredBaseUrl, networkConfig, networkSettings } from "./topics/network.ts";
+import { policyConfig, policySettings } from "./topics/policies.ts";
 import { processesConfig, processSettings } from "./topics/processes.ts";
 import { serverConfig, serverSettings, shortLivedDataConfig } from "./topics/server.ts";
 import { singleSignOnConfig, singleSignOnSettings } from "./topics/single-sign-on.ts";
@@ -33,6 +34,7 @@ export const settingTable = {
   keys: keySettings,
   moveIn: moveInSettings,
   access: accessSettings,
+  policies: policySettings,
   accounts: accountSettings,
   mail: mailSettings,
   linkDeliveries: linkDeliverySettings,
@@ -102,6 +104,7 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     allowAnonymous: parsed.access.anonymous.value,
     /** The lists of users show the links of their pushes and requests. */
     keepLinks: parsed.access.keepLinks.value,
+    policy: policyConfig(parsed.policies, canSendMail, report),
     requestsEnabled: parsed.access.requests.value,
     allowAnonymousRequests:
       parsed.access.requests.value && parsed.access.anonymous.value && parsed.access.anonymousRequests.value,

@@ -13,7 +13,8 @@ export interface Actor {
   readonly ownOrigin: string;
   /**
    * The push answers a request of `user`, and somebody else sends it: the push becomes the user's, while the client is charged
-   * for its bytes and recorded as its sender. Without a user, only the request leads to the push.
+   * for its bytes and recorded as its sender. Without a user, only the request leads to the push. The rules are those of the time
+   * when the request was made.
    */
-  readonly answersRequest?: true;
+  readonly answersRequest?: { readonly maxMinutes: number | null };
 }

@@ -7,6 +7,7 @@ import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Ids } from "../database/ids.ts";
 import type { HashAttempts } from "../limits/hash-attempts.ts";
 import type { Counter } from "../limits/limits.ts";
+import type { Policies } from "../policies/policies.ts";
 import type { Attempts } from "./claim/attempts.ts";
 import type { FileOpener } from "./claim/stored-files.ts";
 import type { ByteBudgets } from "./create/byte-budgets.ts";
@@ -35,6 +36,7 @@ export interface PushDeps {
   readonly capacity: Capacity;
   readonly byteBudgets: ByteBudgets;
   readonly largePayloads: LargePayloads;
+  readonly policies: Pick<Policies, "of">;
   readonly emails: PushEmails;
   readonly linkDeliveryIds: Ids;
   /** Rate limit of the owners' requests to mail a link. */

@@ -50,7 +50,10 @@ test("what a process seals under a replaced secret is sealed again, with files a
   await replaceSecret(fixture);
   const { urlToken: file } = await pushFiles(other.pushes, owner, [makeFile("plan.txt", "the plan")]);
   await replaceSecret(fixture);
-  const { urlToken: last } = await other.pushes.create({ payload: "last" }, { ...owner, answersRequest: true });
+  const { urlToken: last } = await other.pushes.create(
+    { payload: "last" },
+    { ...owner, answersRequest: { maxMinutes: null } },
+  );
   const found = (await listedLinks(fixture)).filter((link) => link !== null);
   expect(found).toEqual([last]);
   expect(await fixture.domain.pushes.find(text, owner)).toMatchObject({ kind: "text" });

@@ -2,6 +2,7 @@ import { fingerprintOf } from "@sealpush/age/key-check";
 import { writeAnswer } from "@sealpush/age/sealed-content";
 import { type Clock, dayMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
+import type { KindName } from "../base/push-kinds.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
@@ -11,6 +12,7 @@ import type { Transaction } from "../database/database.ts";
 import type { Ids } from "../database/ids.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import { createNetworkCounter } from "../limits/network-counter.ts";
+import { findViolations, type Policies } from "../policies/policies.ts";
 import {
   type AccountStoredLinkKey,
   type Actor,
@@ -80,6 +82,7 @@ export interface RequestDeps {
   readonly ids: Ids;
   readonly store: RequestStore;
   readonly pushes: Pick<Pushes, "beginUpload" | "create" | "endByIds" | "listByIds">;
+  readonly policies: Pick<Policies, "of">;
   readonly emails: AnswerEmails;
   readonly limits: Limits;
   /** Resolves after the event loop has served everything else that is ready. */
@@ -104,6 +107,8 @@ type Details = Omit<NewRequest, "answersMax" | "expireAfterDays" | "ownerProof">
   readonly fingerprint: string;
   /** Hexadecimal, of the owner's proof; null: an account owns the request. */
   readonly proofDigest: string | null;
+  /** The longest life of answers by the rules when the request was made; null or absent: no rule. */
+  readonly answerMinutesMax?: number | null;
 };
 type OpenedRow = RequestRow & { readonly details: Details };
 
@@ -125,6 +130,9 @@ export function createRequests(deps: RequestDeps) {
       if (ownerId === null && !config.allowAnonymousRequests) throw needsAccount();
       const problems = findRequestProblems(wanted, config, ownerId === null);
       if (Object.keys(problems).length > 0) throw invalidFields(problems);
+      const policy = await deps.policies.of(actor.user);
+      const violations = findViolations(policy, { asks: kindsAsked(wanted) });
+      if (Object.keys(violations).length > 0) throw invalidFields(violations);
       if (ownerId === null) {
         const charge = await anonymousCounter.charge(actor.client, clock.now());
         if (charge.outcome === "refused") throw tooManyAttempts(charge);
@@ -136,7 +144,8 @@ export function createRequests(deps: RequestDeps) {
       const proofDigest = ownerId === null ? digest(ownerProof).toString("hex") : null;
       const fingerprint = await fingerprintOf(wanted.recipient);
       const linkDigest = digest(urlToken).toString("hex");
-      const details = { ...asked, title: wanted.title.trim(), linkDigest, fingerprint, proofDigest };
+      const answerMinutesMax = policy.maxMinutes;
+      const details = { ...asked, title: wanted.title.trim(), linkDigest, fingerprint, proofDigest, answerMinutesMax };
       const row = {
         id,
         ownerId,
@@ -314,8 +323,14 @@ function tooManyRequests(ownerId: number | null): AppError {
 }
 
 /** The push belongs to the owner of the request; what is charged and recorded is the client that sends it. */
-function answerer(actor: Actor, { ownerId }: RequestRow): Actor {
-  return { ...actor, user: ownerId === null ? null : { id: ownerId, admin: false }, answersRequest: true };
+function answerer(actor: Actor, { ownerId, details }: OpenedRow): Actor {
+  const answersRequest = { maxMinutes: details.answerMinutesMax ?? null };
+  return { ...actor, user: ownerId === null ? null : { id: ownerId, admin: false }, answersRequest };
+}
+
+/** By the field that asks. */
+function kindsAsked({ wantsText, wantsFiles }: NewRequest): Readonly<Record<string, KindName>> {
+  return { ...(wantsText && { wantsText: "text" }), ...(wantsFiles && { wantsFiles: "file" }) };
 }
 
 /** @returns undefined: the account does not exist any more or is disabled, or requests without one are switched off. */

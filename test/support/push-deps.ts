@@ -23,7 +23,7 @@ const silentEmails: PushEmails = {
 
 /** The dependencies of push operations of an open domain, with replacements by the test. */
 export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {}): PushDeps {
-  const { config, vault, storedLinkKeys, store, blobs, db, limits, clockTrust } = fixture.domain;
+  const { config, vault, storedLinkKeys, store, blobs, db, limits, clockTrust, policies } = fixture.domain;
   return {
     config,
     vault,
@@ -38,6 +38,7 @@ export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {
     argon2: createArgon2Queue({ runningMax: 2, waitingMax: 100, waitingPerClientMax: 100 }),
     hashAttempts: createHashAttempts(limits),
     attempts: createAttempts({ limits, ...fixture.effects }),
+    policies,
     emails: silentEmails,
     linkDeliveryIds: createIds(db, "link_deliveries"),
     linkDeliveryCounter: createLinkDeliveryCounter(limits),

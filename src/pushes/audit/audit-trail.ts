@@ -56,7 +56,7 @@ const textCharactersMax = 255;
 export function auditRecord(kind: AuditKind, actor: Actor, at: number): AuditRecord {
   return {
     kind,
-    userId: actor.answersRequest === true ? null : (actor.user?.id ?? null),
+    userId: actor.answersRequest !== undefined ? null : (actor.user?.id ?? null),
     address: actor.address,
     userAgent: cutText(actor.userAgent),
     referrer: cutText(cleanReferrer(actor.referrer, actor.ownOrigin)),

@@ -28,7 +28,7 @@ export function createByteBudgets({ limits, config }: { limits: Limits; config: 
   const accountBytes = windows("account bytes", account);
 
   function budgetsOf(actor: Actor): readonly Budget[] {
-    if (actor.user !== null && actor.answersRequest !== true) {
+    if (actor.user !== null && actor.answersRequest === undefined) {
       const key = String(actor.user.id);
       return account === 0 ? [] : [{ counter: accountBytes, key, owner: "account", bytesPerDay: account }];
     }

@@ -55,7 +55,7 @@ export function createCapacity(deps: {
     if (left < diskBytes) {
       throw unavailable("The server's disk is nearly full: no new pushes are taken for now.", retryAfterSeconds);
     }
-    if (isAnonymous || actor.answersRequest === true) {
+    if (isAnonymous || actor.answersRequest !== undefined) {
       const reserve = config.anonymousReserveBytes === "auto" ? floor : config.anonymousReserveBytes;
       if (left - reserve < diskBytes) {
         throw unavailable(

@@ -17,7 +17,8 @@ import type { NewPush, WithPush } from "../store/insert-push.ts";
 import { type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
-import { findInstantProblems, findProblems, type Lifetime, lifetimeOf } from "./limits.ts";
+import { judgeCreation } from "./judge-creation.ts";
+import { findProblems, type Lifetime, lifetimeOf } from "./limits.ts";
 import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
 import { type RequestedPush, requestedPush } from "./requested-push.ts";
@@ -86,13 +87,12 @@ async function sealAndInsert(
     ...findLinkDeliveryProblems(deps, request, actor),
     ...(await findOptionProblems(deps, request, actor)),
   };
-  const limits = deps.config.kinds[kind];
   assertNoProblems(problems);
-  const requested = requestedPush(deps, request, kind, actor);
+  const compared = { request, requested: requestedPush(deps, request, kind, actor), upload };
   const askedKey = creationKeyOf(deps, request, actor);
-  const earlier = askedKey && (await findRepeated(deps, askedKey, { request, requested, upload }, actor));
+  const earlier = askedKey && (await findRepeated(deps, askedKey, compared, actor));
   if (earlier?.push !== undefined) return { ...earlier.push, repeated: true };
-  assertNoProblems(findInstantProblems(request, limits, receivedAt));
+  const asked = await judgeCreation(deps, request, { kind, receivedAt }, actor);
   const arrivedAt = earlier && arrivalOf(deps.clock, receivedAt, earlier.databaseTime);
   assertComplete(upload);
   const { payload } = storedPayload(request);
@@ -110,8 +110,8 @@ async function sealAndInsert(
   const { keyring, urlTokens } = deps.vault;
   const urlToken = urlTokens.make(id, deps.random);
   const ownerId = actor.user?.id ?? null;
-  const made = { id, ownerId, passphraseSalt, now, urlToken, ...lifetimeOf(request, limits, now) };
-  const row = newRow(deps, made, requested);
+  const made = { id, ownerId, passphraseSalt, now, urlToken, ...lifetimeOf(asked, deps.config.kinds[kind], now) };
+  const row = newRow(deps, made, requestedPush(deps, asked, kind, actor));
   const key = askedKey && arrivedAt !== undefined ? { ...askedKey, pushId: id, arrivedAt } : undefined;
   const insert = async (storedLinkKey: AccountStoredLinkKey | undefined) => {
     const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor);
@@ -136,7 +136,7 @@ async function sealAndInsert(
   const needsStoredLinkKey = ownerId !== null && (storesLink(deps, row) || asksForLinkDelivery(request));
   const outcome = needsStoredLinkKey ? await deps.storedLinkKeys.sealing(ownerId, insert) : await insert(undefined);
   if (outcome === "repeated") {
-    const first = askedKey && (await findRepeated(deps, askedKey, { request, requested, upload }, actor));
+    const first = askedKey && (await findRepeated(deps, askedKey, compared, actor));
     if (first?.push === undefined) throw unavailable("The push is being created. Try again.", 1);
     return { ...first.push, repeated: true };
   }

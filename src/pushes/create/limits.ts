@@ -79,9 +79,12 @@ export function lifetimeOf(request: CreatePush, { days, views }: LifetimeLimits,
 /** An end that is nearer could come before the answer to the request. */
 const leastAheadMs = minuteMs;
 
-/** Not part of `findProblems`: a repeated request is for the same instant, which has come nearer. */
-export function findInstantProblems({ expiresAt }: CreatePush, { days }: LifetimeLimits, now: number): FieldProblems {
-  const [min, max] = [now + leastAheadMs, now + days.max * dayMs];
+/**
+ * Not part of `findProblems`: a repeated request is for the same instant, which has come nearer.
+ * @param maxMs the longest life.
+ */
+export function findInstantProblems({ expiresAt }: CreatePush, maxMs: number, now: number): FieldProblems {
+  const [min, max] = [now + leastAheadMs, now + maxMs];
   if (expiresAt === undefined || (expiresAt >= min && expiresAt <= max)) return {};
   const [earliest, latest] = [min, max].map((at) => new Date(at).toISOString());
   return { expiresAt: [`must be between ${earliest} and ${latest}.`] };

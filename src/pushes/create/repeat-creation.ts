@@ -14,7 +14,7 @@ import { openFileKey, openOwnedFileDetails, openPayload } from "../seals.ts";
 import type { CreationKey } from "../store/idempotency-keys.ts";
 import type { PushRow } from "../store/tables.ts";
 import { lifetimeOf } from "./limits.ts";
-import type { RequestedPush } from "./requested-push.ts";
+import { type RequestedPush, withDefaultsOf } from "./requested-push.ts";
 import type { PendingUpload } from "./upload.ts";
 
 const digestBytes = 32;
@@ -38,6 +38,7 @@ export function creationKeyOf(
 /** A request to create a push, as it is compared with the push that was created under its key. */
 interface Compared {
   readonly request: CreatePush;
+  /** Without the rules of today. */
   readonly requested: RequestedPush;
   readonly upload: PendingUpload | undefined;
 }
@@ -80,9 +81,11 @@ async function isSame(
     actor,
   }: { readonly push: OwnedPush; readonly compared: Compared; readonly now: number; readonly actor: Actor },
 ): Promise<boolean> {
+  const limits = deps.config.kinds[requested.kind];
+  const asked = withDefaultsOf(row, request, limits);
   return (
-    hasSameSettings(row, push, requested) &&
-    isSubset(lifetimeOf(request, deps.config.kinds[requested.kind], row.createdAt), row) &&
+    hasSameSettings(row, push, { ...requested, notifyOnView: asked.notifyOnView ?? requested.notifyOnView }) &&
+    isSubset(lifetimeOf(asked, limits, row.createdAt), row) &&
     (await hasSameRecipients(deps, row, request)) &&
     (await hasSameContent(deps, { push, request, upload, now, actor }))
   );

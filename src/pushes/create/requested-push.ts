@@ -1,10 +1,13 @@
+import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { KindName } from "../../base/push-kinds.ts";
+import type { KindSettings } from "../../config/config.ts";
+import type { Policy } from "../../policies/policies.ts";
 import type { Actor } from "../actor.ts";
 import type { PushDeps } from "../deps.ts";
 import { storedPayload } from "../payload.ts";
 import type { CreatePush } from "../push.ts";
 import { optionSettings } from "../push-options.ts";
-import { optionsBy } from "../store/tables.ts";
+import { optionsBy, type PushRow } from "../store/tables.ts";
 import { encryptionOf } from "./limits.ts";
 
 export type RequestedPush = ReturnType<typeof requestedPush>;
@@ -24,8 +27,47 @@ export function requestedPush(
     }),
     ...encryptionOf(request),
     payloadFormat: storedPayload(request).payloadFormat,
-    isAnswer: answersRequest === true ? 1 : 0,
+    isAnswer: answersRequest !== undefined ? 1 : 0,
     name: request.name ?? "",
     note: request.note ?? "",
+  };
+}
+
+const namesLifetime = ({ expireAfterMs, expireAfterDays, expiresAt }: CreatePush) =>
+  [expireAfterMs, expireAfterDays, expiresAt].some((given) => given !== undefined);
+
+/**
+ * The request, where the rules allow less than the server's defaults, with what they allow. What the request names stays as it
+ * is.
+ */
+export function shrinkDefaults(
+  request: CreatePush,
+  { days, views }: Pick<KindSettings, "days" | "views">,
+  { maxMinutes, maxViews, notifyOnViewRequired }: Policy,
+): CreatePush {
+  const maxMs = maxMinutes === null ? Infinity : maxMinutes * minuteMs;
+  return {
+    ...(days.default * dayMs > maxMs && !namesLifetime(request) && { expireAfterMs: maxMs }),
+    ...(maxViews !== null && views.default > maxViews && { expireAfterViews: maxViews }),
+    ...(notifyOnViewRequired && { notifyOnView: true }),
+    ...request,
+  };
+}
+
+/**
+ * The request as it may have been when `push` was made of it: the rules that shrank the server's defaults then may have changed
+ * since.
+ */
+export function withDefaultsOf(
+  push: Pick<PushRow, "createdAt" | "expiresAt" | "expireAfterViews" | "notifyOnView">,
+  request: CreatePush,
+  { days, views }: Pick<KindSettings, "days" | "views">,
+): CreatePush {
+  const lifetimeMs = push.expiresAt - push.createdAt;
+  return {
+    ...(lifetimeMs < days.default * dayMs && !namesLifetime(request) && { expireAfterMs: lifetimeMs }),
+    ...(push.expireAfterViews < views.default && { expireAfterViews: push.expireAfterViews }),
+    notifyOnView: push.notifyOnView,
+    ...request,
   };
 }

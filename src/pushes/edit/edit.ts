@@ -1,8 +1,9 @@
 import { dayMs } from "../../base/clock.ts";
 import { AppError, type FieldProblems, invalidFields } from "../../base/errors.ts";
 import { addProblem, type Problems } from "../../base/field-problems.ts";
-import type { Config, Range } from "../../config/config.ts";
+import type { Config, KindSettings, Range } from "../../config/config.ts";
 import type { RotatedColumn } from "../../crypto/sealed-column.ts";
+import { settingsUnder } from "../../policies/policies.ts";
 import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { SpentBytes } from "../create/byte-budgets.ts";
@@ -23,6 +24,7 @@ import { openOwnedFileDetails, sealLabel } from "../seals.ts";
 import type { ContentChange, PushChange } from "../store/edit-push.ts";
 import { optionsBy, type PushRow, pushes, type SealedPush } from "../store/tables.ts";
 import { changesContent, type EditedFiles, sealContent } from "./edit-content.ts";
+import { findEditViolations } from "./judge-edit.ts";
 
 export function editOperations(deps: PushDeps) {
   return {
@@ -37,7 +39,8 @@ export function editOperations(deps: PushDeps) {
         if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
         return { id: file.id, filename: details.filename, sizeBytes: file.sizeBytes };
       });
-      return { push: toOwnersPush(row, urlToken, now, keyring), files, ...editBounds(row, deps.config, now) };
+      const settings = settingsUnder(await deps.policies.of(actor.user), row.kind, deps.config.kinds[row.kind]);
+      return { push: toOwnersPush(row, urlToken, now, keyring), files, ...editBounds(row, settings, now) };
     },
 
     /**
@@ -93,6 +96,8 @@ async function applyEdit(
     ...(await findOptionProblems(deps, request, actor, row)),
   };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  const violations = await findEditViolations(deps, { request, row, addedFiles: files.added.length }, actor);
+  if (Object.keys(violations).length > 0) throw invalidFields(violations);
 
   let content: ContentChange | undefined;
   if (changesContent(request, upload)) {
@@ -199,8 +204,7 @@ async function explainConflict(
  * The expiry must be in the future and at least one view must remain, because only `expire` ends a push. A limit beyond the
  * settings, from an import or after a settings change, may be kept or reduced towards them.
  */
-export function editBounds(row: PushRow, config: Config, now: number) {
-  const { days, views } = config.kinds[row.kind];
+export function editBounds(row: PushRow, { days, views }: Pick<KindSettings, "days" | "views">, now: number) {
   const daysPast = Math.floor((now - row.createdAt) / dayMs);
   return {
     days: boundsOf(days, row.expireAfterDays, daysPast + 1),
@@ -255,7 +259,7 @@ function checkLimits(
   request: EditPush,
   { row, config, now }: { readonly row: PushRow; readonly config: Config; readonly now: number },
 ): void {
-  const { days, views } = editBounds(row, config, now);
+  const { days, views } = editBounds(row, config.kinds[row.kind], now);
   if (request.expireAfterDays !== undefined && request.expireAfterDays !== row.expireAfterDays) {
     checkRange(problems, "expireAfterDays", { value: request.expireAfterDays, range: days, unit: "" });
   }

@@ -20,7 +20,7 @@ async function sealEverywhere({ domain: { db, keyring, pushes } }: TestDomain): 
   await changeRows(db, user);
   await pushes.create({ payload: "x", name: "VPN", note: "for Jo" }, signedIn(7));
   await pushFiles(pushes, signedIn(7), [makeFile("plan.txt", "the plan")]);
-  await pushes.create({ payload: "x" }, { ...stranger, answersRequest: true });
+  await pushes.create({ payload: "x" }, { ...stranger, answersRequest: { maxMinutes: null } });
   const [push] = await readRows<{ id: number }>(db, "SELECT max(id) AS id FROM pushes WHERE owner_id = 7");
   const sealed = (column: RotatedColumn, row: SealedRow) => keyring.seal(column, row, Buffer.from(column.column));
   const ofUser = { id: 7, ownerId: 7 };

@@ -20,6 +20,12 @@ export function asksForLinkDelivery({ notifyEmailsTo = "" }: AskedLinkDelivery):
   return notifyEmailsTo.trim() !== "";
 }
 
+/** The addresses of a valid request, in the spelling of `normalizeEmail`. */
+export function recipientsOf(request: AskedLinkDelivery): readonly string[] {
+  if (!asksForLinkDelivery(request)) return [];
+  return splitRecipients(request.notifyEmailsTo ?? "").flatMap((address) => normalizeEmail(address) ?? []);
+}
+
 /** Problems of the recipients and their language. */
 export function checkRecipients(
   problems: Problems,

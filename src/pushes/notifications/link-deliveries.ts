@@ -1,10 +1,10 @@
 import { type Clock, dayMs, minuteMs } from "../../base/clock.ts";
-import { normalizeEmail } from "../../base/email.ts";
 import { AppError, invalidFields } from "../../base/errors.ts";
 import { addProblem, type Problems } from "../../base/field-problems.ts";
 import type { Keyring, SealedRow } from "../../crypto/keyring.ts";
 import type { RowOf } from "../../database/table.ts";
 import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
+import { findViolations } from "../../policies/policies.ts";
 import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { recipientsMax } from "../create/limits.ts";
@@ -20,6 +20,7 @@ import {
   asksForLinkDelivery,
   checkRecipients,
   keyNotKnown,
+  recipientsOf,
   splitRecipients,
 } from "./email-rules.ts";
 
@@ -168,7 +169,7 @@ export async function prepareLinkDelivery(
     expiresAt: row.expiresAt,
     from: owner?.isConfirmed === true ? owner.email : null,
   };
-  const addresses = splitRecipients(recipients).flatMap((address) => normalizeEmail(address) ?? []);
+  const addresses = recipientsOf(request);
   return {
     id,
     ownerId,
@@ -206,6 +207,8 @@ export function linkDeliveryOperations(deps: PushDeps) {
       if (row.encryption === "none") checkRecipients(problems, request);
       else addProblem(problems, "notifyEmailsTo", keyNotKnown);
       if (Object.keys(problems).length > 0) throw invalidFields(problems);
+      const violations = findViolations(await deps.policies.of(user), { recipients: recipientsOf(request) });
+      if (Object.keys(violations).length > 0) throw invalidFields(violations);
       if (!deps.emails.mailsLinks)
         throw new AppError("not_found", "not-found", { explanation: "Email is not configured on this server." });
       const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);

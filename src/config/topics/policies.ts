@@ -1,0 +1,115 @@
+import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
+import { accepted, boolean, rejected, type ValueType, wholeNumber } from "../value-types.ts";
+
+const minutesMax = 3650 * 24 * 60;
+const viewsMax = 100_000;
+const minLengthMax = 64;
+const domainsMax = 100;
+
+const kindList: ValueType<readonly KindName[]> = {
+  allowed: `one or more of ${kindNames.join(", ")}, separated by commas`,
+  parse(text) {
+    const named = text.split(",").map((kind) => kind.trim().toLowerCase());
+    return named.every(isKindName) ? accepted(kindNames.filter((kind) => named.includes(kind))) : rejected;
+  },
+};
+
+const domainShape =
+  /^(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)*$/u;
+
+/** In the spelling of `normalizeEmail`. @returns undefined: not a list of up to 100 domains. */
+function readDomains(text: string): readonly string[] | undefined {
+  const domains = text.split(",").map((domain) => domain.trim().toLowerCase().normalize("NFC"));
+  const isList = domains.length <= domainsMax && domains.every((domain) => domainShape.test(domain));
+  return isList ? [...new Set(domains)] : undefined;
+}
+
+const domainList: ValueType<readonly string[]> = {
+  allowed: `up to ${domainsMax} domains such as example.com, separated by commas`,
+  parse(text) {
+    const domains = readDomains(text);
+    return domains === undefined ? rejected : accepted(domains);
+  },
+};
+
+export const policySettings = {
+  title: "Rules for new pushes",
+  intro:
+    "What everybody on this installation must keep to, whatever they use to push. Rules are judged when a push is created, edited or mailed and when a secret is requested, never when one is retrieved, imported or handed over as the answer to a request. Whatever breaks a rule is refused and never changed; what is left to the server follows the rules. `GET /api/sealpush/policy` answers what holds for a caller.",
+  settings: {
+    passphraseRequired: setting({
+      env: "PWP__POLICY__PASSPHRASE_REQUIRED",
+      doc: "Whether every push must have a passphrase. Of an end-to-end push the server can check only that a passphrase locks it.",
+      type: boolean,
+      default: "false",
+    }),
+    passphraseMinLength: setting({
+      env: "PWP__POLICY__PASSPHRASE_MIN_LENGTH",
+      doc: "The fewest characters of a passphrase, where there is one.",
+      type: wholeNumber(0, minLengthMax),
+      default: "0",
+    }),
+    passphraseCommonAllowed: setting({
+      env: "PWP__POLICY__PASSPHRASE_COMMON_ALLOWED",
+      doc: "Whether a passphrase may be one of those that attackers try first, such as `Password2026!`.",
+      type: boolean,
+      default: "true",
+    }),
+    maxMinutes: optionalSetting({
+      env: "PWP__POLICY__MAX_MINUTES",
+      doc: "The longest life of a push in minutes. The most days of its kind hold besides.",
+      type: wholeNumber(1, minutesMax),
+      unset: "no rule",
+    }),
+    maxViews: optionalSetting({
+      env: "PWP__POLICY__MAX_VIEWS",
+      doc: "The most views of a push. The most views of its kind hold besides.",
+      type: wholeNumber(1, viewsMax),
+      unset: "no rule",
+    }),
+    kinds: optionalSetting({
+      env: "PWP__POLICY__KINDS",
+      doc: "The kinds of push that may be created. Kinds that are switched off stay off.",
+      type: kindList,
+      unset: "all that are switched on",
+    }),
+    encryptionRequired: setting({
+      env: "PWP__POLICY__ENCRYPTION_REQUIRED",
+      doc: "Whether every push must be sealed end to end, in the browser or by the program that makes it. URL and QR code pushes cannot be.",
+      type: boolean,
+      default: "false",
+    }),
+    notifyOnViewRequired: setting({
+      env: "PWP__POLICY__NOTIFY_ON_VIEW_REQUIRED",
+      doc: "Whether the owner of a push must be notified of each view. Then only users with a confirmed email address can create pushes, and only on a server that sends email.",
+      type: boolean,
+      default: "false",
+    }),
+    mailDomains: optionalSetting({
+      env: "PWP__POLICY__MAIL_DOMAINS",
+      doc: "The domains of the addresses that links may be mailed to, compared exactly: `example.com` does not include `mail.example.com`.",
+      type: domainList,
+      unset: "all",
+    }),
+  },
+};
+
+/** The rules of the environment; `requests` and the kinds that are switched off are settings of their own. */
+export function policyConfig(settings: ParsedGroup<typeof policySettings>, sendsMail: boolean, report: SettingReport) {
+  const { notifyOnViewRequired } = settings;
+  if (notifyOnViewRequired.value && !sendsMail) {
+    report.warn(`Nobody can create pushes: ${notifyOnViewRequired.env} needs the mail settings.`);
+  }
+  return {
+    passphraseRequired: settings.passphraseRequired.value,
+    passphraseMinLength: settings.passphraseMinLength.value,
+    passphraseCommonAllowed: settings.passphraseCommonAllowed.value,
+    maxMinutes: settings.maxMinutes.value ?? null,
+    maxViews: settings.maxViews.value ?? null,
+    kinds: settings.kinds.value ?? kindNames,
+    encryptionRequired: settings.encryptionRequired.value,
+    notifyOnViewRequired: notifyOnViewRequired.value,
+    mailDomains: settings.mailDomains.value ?? null,
+  };
+}

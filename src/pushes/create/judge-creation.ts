@@ -1,0 +1,71 @@
+import { dayMs, minuteMs } from "../../base/clock.ts";
+import { type FieldProblems, invalidFields } from "../../base/errors.ts";
+import type { KindName } from "../../base/push-kinds.ts";
+import { findViolations, type JudgedPassphrase, type Policy, rulesOfAnswers } from "../../policies/policies.ts";
+import type { Actor } from "../actor.ts";
+import type { PushDeps } from "../deps.ts";
+import { recipientsOf } from "../notifications/email-rules.ts";
+import type { CreatePush } from "../push.ts";
+import { findOptionProblems } from "../push-options.ts";
+import { encryptionOf, findInstantProblems, lifetimeOf } from "./limits.ts";
+import { shrinkDefaults } from "./requested-push.ts";
+
+interface Judging {
+  readonly kind: KindName;
+  readonly receivedAt: number;
+}
+
+/**
+ * Judges a request that is valid and not a repeat.
+ * @returns the request, with what the rules leave of the server's defaults. @throws AppError invalid_fields.
+ */
+export async function judgeCreation(
+  deps: Pick<PushDeps, "policies" | "emails" | "config">,
+  request: CreatePush,
+  { kind, receivedAt }: Judging,
+  actor: Actor,
+): Promise<CreatePush> {
+  const settings = deps.config.kinds[kind];
+  const policy = await policyFor(deps, actor);
+  const asked = shrinkDefaults(request, settings, policy);
+  const { expiresAt, expireAfterViews } = lifetimeOf(asked, settings, receivedAt);
+  const maxMs = Math.min(settings.days.max * dayMs, (policy.maxMinutes ?? Infinity) * minuteMs);
+  const problems: FieldProblems = {
+    ...findViolations(policy, {
+      kinds: kindsIn(kind, request.upload?.fileCount ?? 0),
+      isSealedBefore: request.encryption !== undefined,
+      passphrase: passphraseOf(request),
+      lifetime: { ms: expiresAt - receivedAt, field: lifetimeField(asked) },
+      views: expireAfterViews,
+      notifiesOnView: asked.notifyOnView ?? false,
+      recipients: recipientsOf(request),
+    }),
+    ...findInstantProblems(request, maxMs, receivedAt),
+    // The caller did not ask for what a rule switches on, so it was not checked before.
+    ...(request.notifyOnView === undefined && (await findOptionProblems(deps, asked, actor))),
+  };
+  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  return asked;
+}
+
+/** The rules for the caller. Answers follow those of the time when their request was made. */
+async function policyFor({ policies }: Pick<PushDeps, "policies">, { user, answersRequest }: Actor): Promise<Policy> {
+  return answersRequest === undefined ? await policies.of(user) : rulesOfAnswers(answersRequest);
+}
+
+/** The kinds of the content: any push that has files is a file push too. */
+export function kindsIn(kind: KindName, fileCount: number): readonly KindName[] {
+  return fileCount > 0 && kind !== "file" ? [kind, "file"] : [kind];
+}
+
+function passphraseOf(request: CreatePush): JudgedPassphrase {
+  if (encryptionOf(request).encryption === "age_passphrase") return "unseen";
+  const { passphrase = "" } = request;
+  return passphrase === "" ? "none" : { text: passphrase };
+}
+
+/** The most exact field wins. */
+function lifetimeField({ expiresAt, expireAfterMs }: CreatePush): string {
+  if (expiresAt !== undefined) return "expiresAt";
+  return expireAfterMs === undefined ? "expireAfterDays" : "expireAfterDuration";
+}

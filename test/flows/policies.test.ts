@@ -1,0 +1,201 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { sealText } from "@sealpush/age/seal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bearer, startTestApp, type TestApp } from "../support/app.ts";
+import { TestClock } from "../support/domain.ts";
+import { countRows } from "../support/engine-database.ts";
+import { makeFolder } from "../support/folders.ts";
+import { requestFor } from "../support/policy-doors.ts";
+import { signInClient } from "../support/signed-in-client.ts";
+
+const email = "owner@example.com";
+
+/** Runs `use` with a server under these settings; servers of one test have the same data. */
+async function under(
+  { dataDir, clock }: { readonly dataDir: string; readonly clock: TestClock },
+  environment: Readonly<Record<string, string>>,
+  use: (fixture: TestApp) => Promise<void>,
+) {
+  await using fixture = await startTestApp({ environment, dataDir, clock });
+  await use(fixture);
+}
+
+const newData = () => ({ dataDir: makeFolder(), clock: new TestClock() });
+
+async function create(fixture: TestApp, push: object, headers: Readonly<Record<string, string>> = {}) {
+  const answer = await fixture.server.inject({ method: "POST", url: "/api/v2/pushes", headers, payload: { push } });
+  return { status: answer.statusCode, body: answer.json() };
+}
+
+describe("what a request leaves to the server", () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startTestApp({ environment: { PWP__POLICY__MAX_MINUTES: "90", PWP__POLICY__MAX_VIEWS: "2" } });
+  });
+  afterAll(() => app[Symbol.asyncDispose]());
+
+  test("shrinks to the rules", async () => {
+    const { status, body } = await create(app, { payload: "x" });
+    expect([status, body.expire_after_days, body.expire_after_views]).toEqual([201, 1, 2]);
+    expect(body.expires_at).toBe("2026-01-15T13:30:00.000Z");
+  });
+
+  test("a longer life or more views are refused at the field that was sent, and never changed", async () => {
+    expect((await create(app, { payload: "x", expire_after_days: 1, expire_after_views: 3 })).body).toEqual({
+      expire_after_days: ["must be at most 90 minutes from the creation by the rules of this server."],
+      expire_after_views: ["must be at most 2 by the rules of this server."],
+    });
+    expect((await create(app, { payload: "x", expire_after_duration: 4 })).body).toEqual({
+      expire_after_duration: ["must be at most 90 minutes from the creation by the rules of this server."],
+    });
+  });
+});
+
+test("an end-to-end push needs a passphrase that locks it, whose length only its sender knows", async () => {
+  await using app = await startTestApp({
+    environment: {
+      PWP__POLICY__PASSPHRASE_REQUIRED: "true",
+      PWP__POLICY__PASSPHRASE_MIN_LENGTH: "40",
+      PWP__POLICY__ENCRYPTION_REQUIRED: "true",
+    },
+  });
+  const { recipient } = await makeLinkKey();
+  const unlocked = { payload: await sealText("x", recipient, ""), encryption: "age" };
+  const locked = { payload: await sealText("x", recipient, "short"), encryption: "age" };
+  expect(Object.keys((await create(app, unlocked)).body)).toEqual(["passphrase"]);
+  expect((await create(app, locked)).status).toBe(201);
+});
+
+test("a passphrase of megabytes is refused before it is judged", async () => {
+  await using app = await startTestApp({ environment: { PWP__POLICY__PASSPHRASE_COMMON_ALLOWED: "false" } });
+  const passphrase = "1".repeat(3 * 1024 * 1024);
+  expect((await create(app, { payload: "x", passphrase })).body).toEqual({
+    passphrase: ["must be between 0 and 4096 characters."],
+  });
+});
+
+test("a repeat gets its push, whatever the rules have become", async () => {
+  const data = newData();
+  let headers: Record<string, string> = {};
+  let first: unknown;
+  const push = { payload: "x" };
+  await under(data, { PWP__POLICY__MAX_MINUTES: "600", PWP__POLICY__MAX_VIEWS: "4" }, async (fixture) => {
+    headers = { ...bearer(await fixture.makeToken(email)), "idempotency-key": "a-key-of-this-request" };
+    first = (await create(fixture, push, headers)).body;
+    expect(first).toMatchObject({ expire_after_views: 4 });
+  });
+  for (const rules of [
+    {},
+    { PWP__POLICY__MAX_MINUTES: "15", PWP__POLICY__MAX_VIEWS: "1", PWP__POLICY__PASSPHRASE_REQUIRED: "true" },
+    { PWP__POLICY__KINDS: "url", PWP__POLICY__ENCRYPTION_REQUIRED: "true" },
+  ]) {
+    await under(data, rules, async (fixture) => {
+      expect(await create(fixture, push, headers)).toEqual({ status: 201, body: first });
+      expect((await create(fixture, { ...push, expire_after_views: 5 }, headers)).status).toBe(422);
+      expect(await countRows(fixture.app.domain.db, "pushes")).toBe(1);
+    });
+  }
+});
+
+test("an answer lives as long as the rules allowed when its request was made", async () => {
+  const data = newData();
+  let urlToken = "";
+  const answers = async (fixture: TestApp) =>
+    (
+      await fixture.server.inject({
+        method: "POST",
+        url: `/api/sealpush/requests/${urlToken}`,
+        payload: { payload: "the answer" },
+      })
+    ).statusCode;
+  let token = "";
+  await under(data, { PWP__POLICY__MAX_MINUTES: "30" }, async (fixture) => {
+    token = await fixture.makeToken(email);
+    const request = { ...requestFor(await makeLinkKey()), answers_max: 3 };
+    const made = await fixture.server.inject({
+      method: "POST",
+      url: "/api/sealpush/requests",
+      headers: bearer(token),
+      payload: { request },
+    });
+    urlToken = made.json().url_token;
+    expect(await answers(fixture)).toBe(201);
+  });
+  const stricter = {
+    PWP__POLICY__KINDS: "url",
+    PWP__POLICY__PASSPHRASE_REQUIRED: "true",
+    PWP__POLICY__MAX_MINUTES: "5",
+  };
+  await under(data, stricter, async (fixture) => {
+    expect(await answers(fixture)).toBe(201);
+    const list = await fixture.server.inject({ url: "/api/v2/pushes/active", headers: bearer(token) });
+    expect(list.json().map((push: { expires_at: string }) => push.expires_at)).toEqual([
+      "2026-01-15T12:30:00.000Z",
+      "2026-01-15T12:30:00.000Z",
+    ]);
+  });
+});
+
+describe("an edit is judged on what it changes", () => {
+  const rules = {
+    PWP__POLICY__PASSPHRASE_REQUIRED: "true",
+    PWP__POLICY__PASSPHRASE_MIN_LENGTH: "8",
+    PWP__POLICY__MAX_VIEWS: "3",
+    PWP__POLICY__MAX_MINUTES: "2880",
+  };
+  const unchanged = { "push[expire_after_days]": "7", "push[expire_after_views]": "5" };
+  test.each<[string, Record<string, string>, number]>([
+    ["its name", { "push[name]": "new name" }, 303],
+    ["its views, to more than the rules allow", { "push[expire_after_views]": "4" }, 422],
+    ["its views", { "push[expire_after_views]": "3" }, 303],
+    ["its days, to more than the rules allow", { "push[expire_after_days]": "3" }, 422],
+    ["its days", { "push[expire_after_days]": "2" }, 303],
+    ["its content", { "push[payload]": "new", "push[expire_after_views]": "3" }, 422],
+    ["its content and passphrase", { "push[payload]": "new", "push[passphrase]": "long enough" }, 422],
+    [
+      "its content, passphrase and views",
+      { "push[payload]": "new", "push[passphrase]": "long enough", "push[expire_after_views]": "3" },
+      303,
+    ],
+    ["its passphrase, to a short one", { "push[passphrase]": "short", "push[expire_after_views]": "3" }, 422],
+  ])("%s", async (_what, fields, status) => {
+    const data = newData();
+    let urlToken = "";
+    await under(data, {}, async (fixture) => {
+      const token = await fixture.makeToken(email);
+      const push = { payload: "x", expire_after_days: 7, expire_after_views: 5 };
+      urlToken = (await create(fixture, push, bearer(token))).body.url_token;
+    });
+    await under(data, rules, async (fixture) => {
+      const person = await signInClient(fixture, email);
+      const answer = await person.post(`/p/${urlToken}/edit`, { ...unchanged, ...fields });
+      expect(answer.status).toBe(status);
+      // What was created before is retrieved as ever.
+      expect((await fixture.server.inject({ url: `/p/${urlToken}` })).statusCode).toBe(200);
+    });
+  });
+
+  test("the passphrase that is kept with new content is judged too", async () => {
+    const data = newData();
+    let urlToken = "";
+    await under(data, {}, async (fixture) => {
+      const token = await fixture.makeToken(email);
+      urlToken = (await create(fixture, { payload: "x", passphrase: "short" }, bearer(token))).body.url_token;
+    });
+    await under(data, { PWP__POLICY__PASSPHRASE_MIN_LENGTH: "8" }, async (fixture) => {
+      const person = await signInClient(fixture, email);
+      const edit = (form: Record<string, string>) => person.post(`/p/${urlToken}/edit`, form);
+      const kept = { "push[payload]": "new", "push[current_passphrase]": "short" };
+      expect((await edit(kept)).status).toBe(422);
+      expect((await edit({ ...kept, "push[passphrase]": "long enough" })).status).toBe(303);
+    });
+  });
+});
+
+test("nobody creates a push where views must be notified and no email can be sent", async () => {
+  await using app = await startTestApp({ environment: { PWP__POLICY__NOTIFY_ON_VIEW_REQUIRED: "true" } });
+  const token = await app.makeToken(email);
+  for (const headers of [{}, bearer(token)]) {
+    expect(Object.keys((await create(app, { payload: "x" }, headers)).body)).toEqual(["notify_on_view"]);
+  }
+});

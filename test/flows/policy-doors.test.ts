@@ -1,0 +1,158 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { afterAll, describe, expect, test } from "vitest";
+import { type KindName, kindNames } from "../../src/base/push-kinds.ts";
+import { type RuleName, ruleNames } from "../../src/policies/policies.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { countRows } from "../support/engine-database.ts";
+import { startMailSink } from "../support/mail-sink.ts";
+import { signInAt } from "../support/owner-requests.ts";
+import { creationDoors, type DoorCaller, mailingDoors, requestDoors, requestFor } from "../support/policy-doors.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Case {
+  readonly environment: Readonly<Record<string, string>>;
+  /** What a push needs so that it breaks no other rule is added by the test. null: this kind cannot break the rule. */
+  readonly breaks: Fields | null;
+  readonly field: string;
+  /** null: a push of this kind cannot keep to the rule, at these entries. */
+  readonly keeps: Fields | null;
+  /** Only where links are mailed. */
+  readonly isAboutMail?: true;
+}
+
+/** How each kind breaks and keeps each rule when a push is made. A rule without a row does not compile. */
+const creations: Readonly<Record<RuleName, (kind: KindName) => Case | null>> = {
+  passphraseRequired: () => ({
+    environment: { PWP__POLICY__PASSPHRASE_REQUIRED: "true" },
+    breaks: {},
+    field: "passphrase",
+    keeps: { passphrase: "open" },
+  }),
+  passphraseMinLength: () => ({
+    environment: { PWP__POLICY__PASSPHRASE_MIN_LENGTH: "12" },
+    breaks: { passphrase: "elevenchars" },
+    field: "passphrase",
+    keeps: { passphrase: "twelve chars" },
+  }),
+  passphraseCommonAllowed: () => ({
+    environment: { PWP__POLICY__PASSPHRASE_COMMON_ALLOWED: "false" },
+    breaks: { passphrase: "Password2024!" },
+    field: "passphrase",
+    keeps: { passphrase: "wrapped otter" },
+  }),
+  maxMinutes: () => ({
+    environment: { PWP__POLICY__MAX_MINUTES: "60" },
+    breaks: { expire_after_duration: 4 },
+    field: "expire_after_duration",
+    keeps: { expire_after_duration: 3 },
+  }),
+  maxViews: () => ({
+    environment: { PWP__POLICY__MAX_VIEWS: "3" },
+    breaks: { expire_after_views: 4 },
+    field: "expire_after_views",
+    keeps: { expire_after_views: 3 },
+  }),
+  kinds: (kind) => ({
+    environment: { PWP__POLICY__KINDS: kind === "text" ? "url" : "text" },
+    breaks: {},
+    field: "kind",
+    keeps: null,
+  }),
+  encryptionRequired: () => ({
+    environment: { PWP__POLICY__ENCRYPTION_REQUIRED: "true" },
+    breaks: {},
+    field: "encryption",
+    keeps: null,
+  }),
+  notifyOnViewRequired: () => ({
+    environment: { PWP__POLICY__NOTIFY_ON_VIEW_REQUIRED: "true" },
+    breaks: { notify_on_view: false },
+    field: "notify_on_view",
+    keeps: {},
+  }),
+  requests: () => null,
+  mailDomains: () => ({
+    environment: { PWP__POLICY__MAIL_DOMAINS: "example.com" },
+    breaks: { notify_emails_to: "a@example.com, b@mail.example.com" },
+    field: "notify_emails_to",
+    keeps: { notify_emails_to: "a@example.com" },
+    isAboutMail: true,
+  }),
+};
+
+const email = "owner@example.com";
+const callers = new Map<string, Promise<DoorCaller>>();
+const opened: TestApp[] = [];
+afterAll(async () => {
+  for (const fixture of opened) await fixture[Symbol.asyncDispose]();
+});
+
+/** One server for each set of rules. */
+function callerUnder(environment: Readonly<Record<string, string>>): Promise<DoorCaller> {
+  const key = JSON.stringify(environment);
+  const caller = callers.get(key) ?? openCaller(environment);
+  callers.set(key, caller);
+  return caller;
+}
+
+async function openCaller(environment: Readonly<Record<string, string>>): Promise<DoorCaller> {
+  const sink = await startMailSink();
+  const fixture = await startTestApp({
+    environment: { ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false", ...environment },
+  });
+  opened.push(fixture);
+  const token = await fixture.makeToken(email);
+  const origin = await fixture.listen();
+  return { fixture, origin, token, cookie: await signInAt(origin, email, password) };
+}
+
+const pushes = ({ fixture }: DoorCaller) => countRows(fixture.app.domain.db, "pushes");
+
+describe.each(creationDoors)("$name", ({ kinds, takesMail, create }) => {
+  const cases = kindNames.filter(kinds).flatMap((kind) => ruleNames.map((rule) => [rule, kind] as const));
+  test.each(cases)("holds %s for %s", async (rule, kind) => {
+    const row = creations[rule](kind);
+    if (row === null || (row.isAboutMail && !takesMail)) return;
+    const caller = await callerUnder(row.environment);
+    const before = await pushes(caller);
+    if (row.breaks !== null) {
+      const { status, refused } = await create(caller, kind, row.breaks);
+      expect([status, refused ?? [row.field]]).toEqual([422, [row.field]]);
+      expect(await pushes(caller)).toBe(before);
+    }
+    if (row.keeps !== null) {
+      expect((await create(caller, kind, row.keeps)).status).toBe(201);
+      expect(await pushes(caller)).toBe(before + 1);
+    }
+  });
+});
+
+describe.each(mailingDoors)("$name", ({ mail }) => {
+  test("mails links only to allowed domains", async () => {
+    const caller = await callerUnder({ PWP__POLICY__MAIL_DOMAINS: "example.com" });
+    const { fixture, token } = caller;
+    const { url_token: urlToken } = (
+      await fixture.server.inject({
+        method: "POST",
+        url: "/api/v2/pushes",
+        headers: { authorization: `Bearer ${token}` },
+        payload: { push: { payload: "x" } },
+      })
+    ).json();
+    const deliveries = () => countRows(fixture.app.domain.db, "link_deliveries");
+    const before = await deliveries();
+    expect(await mail(caller, urlToken, { notify_emails_to: "a@example.com,b@example.org" })).toBe(422);
+    expect(await deliveries()).toBe(before);
+    expect(await mail(caller, urlToken, { notify_emails_to: "A@EXAMPLE.com" })).toBe(201);
+  });
+});
+
+describe.each(requestDoors)("requests at $name", ({ ask }) => {
+  test("need an allowed kind", async () => {
+    const caller = await callerUnder({ PWP__POLICY__KINDS: "text" });
+    const request = requestFor(await makeLinkKey());
+    expect(await ask(caller, { ...request, wants_text: true, wants_files: true })).toBe(422);
+    expect(await ask(caller, { ...request, wants_text: true, wants_files: false })).toBe(201);
+  });
+});
