@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 
 const charactersMax = 72;
 
-/** Whoever clones without history, or has only an archive of the files, has nothing to check. */
+/** Without a history, as in an archive of the files, there is nothing to check. */
 function git(...parameters: readonly string[]): string {
   try {
     return execFileSync("git", parameters, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();

@@ -1,7 +1,7 @@
 import * as accounts from "./accounts/store/tables.ts";
 import { themeParts } from "./branding/store/branding.ts";
 import type { RotatedColumn, SealedColumn } from "./crypto/sealed-column.ts";
-import { requestedRuns } from "./database/job-runs.ts";
+import { jobRuns } from "./database/job-runs.ts";
 import * as database from "./database/tables.ts";
 import { importedRows } from "./import/store/imported-rows.ts";
 import { outbox } from "./mail/store/emails.ts";
@@ -21,7 +21,7 @@ export const allTables = [
   database.processes,
   database.limitWindows,
   database.limitAttempts,
-  requestedRuns,
+  jobRuns,
   accounts.users,
   accounts.sessions,
   accounts.apiTokens,

@@ -3,7 +3,7 @@ import { startTestApp } from "../../test/support/app.ts";
 import { makeCliUser, makeTestCli } from "../../test/support/cli.ts";
 import { withDatabaseOf } from "../../test/support/database-of.ts";
 import { TestClock } from "../../test/support/domain.ts";
-import { changeRows, readRows } from "../../test/support/engine-database.ts";
+import { changeRows } from "../../test/support/engine-database.ts";
 import { jobNames } from "../database/job-runs.ts";
 
 async function makeData() {
@@ -13,19 +13,7 @@ async function makeData() {
   return { cli, clock };
 }
 
-it("jobs run needs a running server and a known name", async () => {
-  const { cli } = await makeData();
-  expect(await cli.run(["jobs", "run", "sweep"])).toMatchObject({
-    exitCode: 1,
-    stderr: "No server is running on this database. All jobs run when one starts.\n",
-  });
-  expect(await cli.run(["jobs", "run", "nothing"])).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining("claim retries"),
-  });
-});
-
-it("jobs list shows each job of a running server, and jobs run lets it run one", async () => {
+it("jobs list shows each job of a running server", async () => {
   const { cli, clock } = await makeData();
   await using server = await startTestApp({ dataDir: cli.dataDir, clock });
   const { jobs } = server.app.domain;
@@ -47,13 +35,6 @@ it("jobs list shows each job of a running server, and jobs run lets it run one",
   ]);
   const [first] = (await cli.run(["jobs", "list", "--json"])).stdout.split("\n");
   expect(JSON.parse(first ?? "")).toMatchObject({ name: jobNames[0], failure: null });
-  expect(await cli.run(["jobs", "run", "claim", "retries"])).toEqual({
-    exitCode: 0,
-    stdout: "A running server starts the job claim retries within a second.\n",
-    stderr: "",
-  });
-  const query = "SELECT admin_email, subject FROM admin_audit_entries WHERE action = 'ran_job'";
-  expect(await readRows(server.app.domain.db, query)).toEqual([{ admin_email: "shell", subject: "claim retries" }]);
 });
 
 it("jobs retry-emails and retry-deletions say how many are due now", async () => {

@@ -1,15 +1,13 @@
 import type { Command } from "commander";
-import { isJobName, type JobRun, jobNames, nextRunOf } from "../database/job-runs.ts";
+import { type JobRun, nextRunOf } from "../database/job-runs.ts";
 import type { Domain } from "../domain.ts";
 import { type CliIo, type CommandDeps, exitCodesHelp } from "./cli-io.ts";
-import { CommandRefused } from "./errors.ts";
 import { refuseWithoutData, shell, withDomain } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
 
 export function addJobsCommands(program: Command, deps: CommandDeps): void {
-  const jobs = program.command("jobs").description("Show the server's background jobs, and run one now.");
+  const jobs = program.command("jobs").description("Show the server's background jobs, and retry what has failed.");
   addList(jobs, deps);
-  addRun(jobs, deps);
   addRetries(jobs, deps);
 }
 
@@ -72,30 +70,6 @@ function columnsOf(run: JobRun, nextAt: number | null): string[] {
   ];
 }
 
-function addRun(jobs: Command, { io }: CommandDeps): void {
-  jobs
-    .command("run")
-    .description("Let a running server run a job now. The command does not wait for the job.")
-    .argument("<name...>", `one of: ${jobNames.join(", ")}`)
-    .addHelpText("after", exitCodesHelp)
-    .action(async (words: readonly string[]) => {
-      const name = words.join(" ");
-      if (!isJobName(name)) throw new CommandRefused(`There is no job with this name: ${jobNames.join(", ")}.`);
-      await withData(io, async ({ accounts, jobs: runs, health }) => {
-        await refuseWithoutServer(health);
-        const isRequested = await runs.request(name, accounts.adminEntry("ran_job", name, shell));
-        if (!isRequested)
-          throw new CommandRefused("The server has not reported this job yet: try again in 10 seconds.");
-        io.stdout(`A running server starts the job ${name} within a second.\n`);
-      });
-    });
-}
-
-async function refuseWithoutServer(health: Domain["health"]): Promise<void> {
-  if ((await health()).processes > 0) return;
-  throw new CommandRefused("No server is running on this database. All jobs run when one starts.");
-}
-
 function addRetries(jobs: Command, { io }: CommandDeps): void {
   jobs
     .command("retry-emails")
@@ -112,8 +86,9 @@ function addRetries(jobs: Command, { io }: CommandDeps): void {
     .description("Make deletions of stored files that have failed due now. The next sweep tries them.")
     .addHelpText("after", exitCodesHelp)
     .action(() =>
-      withData(io, async ({ pushes }) => {
-        io.stdout(`${await pushes.retryDeletions()} failed deletions are due now.\n`);
+      withData(io, async ({ accounts, pushes }) => {
+        const count = await pushes.retryDeletions(accounts.adminEntry("retried_deletions", "", shell));
+        io.stdout(`${count} failed deletions are due now.\n`);
       }),
     );
 }

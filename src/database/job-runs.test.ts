@@ -20,17 +20,6 @@ it("keeps the latest of each, whichever process reports last", async () => {
   ]);
 });
 
-it("records no request for a job that no server has reported", async () => {
-  await using fixture = await openTestDomain();
-  let entries = 0;
-  expect(
-    await fixture.domain.jobs.request("mail", async () => {
-      entries += 1;
-    }),
-  ).toBe(false);
-  expect([entries, await fixture.domain.jobs.takeRequests()]).toEqual([0, []]);
-});
-
 it.each([
   [null, 100, undefined],
   [0, 0, 30_000],

@@ -1,11 +1,10 @@
-import type { Database, InTransaction } from "./database.ts";
+import type { Database } from "./database.ts";
 import { sql } from "./statement.ts";
-import { harmless, integer, nullable, type RowOf, reasons, Table, text, withDefault } from "./table.ts";
+import { harmless, integer, nullable, type RowOf, reasons, Table, text } from "./table.ts";
 
 /** The background jobs. Every process runs all of them. */
 export const jobNames = [
   "heartbeat",
-  "requested runs",
   "database clock",
   "sweep",
   "claim retries",
@@ -24,13 +23,9 @@ export const jobNames = [
 
 export type JobName = (typeof jobNames)[number];
 
-export function isJobName(name: string): name is JobName {
-  return jobNames.some((known) => known === name);
-}
-
 const { job, shown } = reasons;
 
-const jobRunColumns = {
+export const jobRuns = new Table("job_runs", {
   name: harmless(text, job),
   everyMs: harmless(integer, shown),
   startedAt: harmless(nullable(integer), shown),
@@ -38,12 +33,6 @@ const jobRunColumns = {
   durationMs: harmless(nullable(integer), shown),
   failedAt: harmless(nullable(integer), shown),
   failure: harmless(nullable(text), shown),
-};
-const jobRuns = new Table("job_runs", jobRunColumns);
-/** With the column that only statements use. */
-export const requestedRuns = new Table("job_runs", {
-  ...jobRunColumns,
-  requested: harmless(withDefault(integer, 0), job),
 });
 
 /**
@@ -73,13 +62,10 @@ const recordRun = sql<
      ${latest("failed_at", "failed_at")}, ${latest("failure", "failed_at")}`,
 );
 const allRuns = jobRuns.select("ORDER BY name");
-const requestRun = sql<[name: string]>("UPDATE job_runs SET requested = 1 WHERE name = ?");
-const requestedNames = sql<[], { name: string }>("SELECT name FROM job_runs WHERE requested = 1 ORDER BY name");
-const takeRequest = sql<[name: string]>("UPDATE job_runs SET requested = 0 WHERE name = ? AND requested = 1");
 
 export type JobRuns = ReturnType<typeof createJobRuns>;
 
-/** What is known about the background jobs of all processes, and the requests to run one now. */
+/** What is known about the background jobs of all processes. */
 export function createJobRuns(db: Database) {
   return {
     /** @param runs in any order. All processes write them in the same order, which prevents deadlocks. */
@@ -100,27 +86,6 @@ export function createJobRuns(db: Database) {
         const row = rows.find((candidate) => candidate.name === name);
         return row === undefined ? [] : [{ ...row, name }];
       });
-    },
-
-    /**
-     * One of the running processes runs the job within about a second.
-     * @param together written in the same transaction. @returns false: no server has ever started on this database.
-     */
-    request: (name: JobName, together: InTransaction): Promise<boolean> =>
-      db.write(async (tx) => {
-        if ((await tx.run(requestRun, name)) !== 1) return false;
-        await together(tx);
-        return true;
-      }),
-
-    /** The requested jobs that this process must run: of several processes, one gets each request. */
-    async takeRequests(): Promise<readonly JobName[]> {
-      const taken: JobName[] = [];
-      for (const { name } of await db.read.all(requestedNames)) {
-        const isTaken = (await db.autocommit({ retry: "whenNotExecuted" }).run(takeRequest, name)) === 1;
-        if (isTaken && isJobName(name)) taken.push(name);
-      }
-      return taken;
     },
   };
 }

@@ -1088,13 +1088,10 @@ export interface EnglishMessages {
     readonly jobNext: string;
     readonly jobFailure: string;
     readonly jobFailing: string;
-    readonly runJob: string;
-    readonly jobRequested: string;
     readonly jobRetried: string;
     readonly jobNothing: string;
     readonly jobNames: {
       readonly heartbeat: string;
-      readonly "requested runs": string;
       readonly "database clock": string;
       readonly sweep: string;
       readonly "claim retries": string;
@@ -1172,7 +1169,7 @@ export interface EnglishMessages {
       readonly read_trail: Message<{ subject: string }>;
       readonly retried_mail: Message<{ subject: string }>;
       readonly retried_mails: string;
-      readonly ran_job: Message<{ subject: string }>;
+      readonly retried_deletions: string;
       readonly discarded_mail: Message<{ subject: string }>;
       readonly changed_branding: Message<{ subject: string }>;
       readonly restored_backup: Message<{ subject: string }>;

@@ -200,25 +200,3 @@ test("reports the latest start, success and failure of each job, with the class 
   expect((await domain.jobs.list()).map(({ name }) => name)).toEqual([...jobNames]);
   await timetable.stop();
 });
-
-test("of two processes, exactly one runs a job that an administrator requests", async () => {
-  await using fixture = await openTestDomain();
-  const { domain, effects, clock } = fixture;
-  const processes = [manualTimes(), manualTimes()];
-  let runs = 0;
-  const removeExpiredSessions = async () => {
-    runs += 1;
-    return 0;
-  };
-  const counted = { ...domain, accounts: { ...domain.accounts, removeExpiredSessions } };
-  const timetables = await Promise.all(
-    processes.map(({ every }) => startTimetable(counted, { ...effects, every }, quietEvents(clock))),
-  );
-  await expect.poll(async () => (await domain.jobs.list()).length).toBe(jobNames.length);
-  expect(runs).toBe(2);
-  expect(await domain.jobs.request("sessions", async () => undefined)).toBe(true);
-  for (const { tick } of processes) tick(1_000);
-  await expect.poll(() => runs).toBe(3);
-  await Promise.all(timetables.map((timetable) => timetable.stop()));
-  expect(runs).toBe(3);
-});

@@ -19,8 +19,6 @@ const viewNotificationsEveryMs = secondMs;
 const bulkEndingsEveryMs = secondMs;
 /** Another process may have changed the theme. */
 const themeEveryMs = secondMs;
-/** Another process may have taken the request of an administrator. Each run costs one read of a short table. */
-const requestedRunsEveryMs = secondMs;
 const expiredSessionsMax = 500;
 const abandonedLinksMax = 500;
 const expiredStepsMax = 5_000;
@@ -98,10 +96,6 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   const removeOldLimits = async () => {
     while (!abort.signal.aborted && (await domain.limits.removeExpired(effects.clock.now(), limitsMax)) >= limitsMax);
   };
-  const runRequested = async () => {
-    // Not awaited: a long job must not delay the requests for others.
-    for (const name of await domain.jobs.takeRequests()) jobs.find((job) => job.name === name)?.runAgain();
-  };
   const repeat = (name: JobName, everyMs: number, job: () => Promise<unknown>) =>
     startJob(log.watch({ name, everyMs }, job), {
       name,
@@ -113,7 +107,6 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
       },
     });
   const jobs: readonly Job[] = [
-    repeat("requested runs", requestedRunsEveryMs, runRequested),
     repeat("database clock", heartbeatMs, () => followDatabaseClock(domain.db, effects)),
     repeat("sweep", sweepEveryMs, sweepOnce),
     repeat("claim retries", expiredKeysEveryMs, removeRetries),
@@ -187,7 +180,6 @@ type Job = ReturnType<typeof startJob>;
 
 function startJob(job: () => Promise<unknown>, { name, everyMs, every, onError }: JobOptions) {
   let running: Promise<void> | undefined;
-  let isStopped = false;
   const run = () => {
     running ??= job()
       .then(() => undefined, onError)
@@ -199,13 +191,7 @@ function startJob(job: () => Promise<unknown>, { name, everyMs, every, onError }
   const cancel = every(everyMs, run);
   return {
     name,
-    /** Runs now, or as soon as the current run is over, which may have passed what the caller waits for. */
-    runAgain(): void {
-      if (running === undefined) run();
-      else void running.then(() => (isStopped ? undefined : run()));
-    },
     async stop(): Promise<void> {
-      isStopped = true;
       cancel();
       await running;
     },

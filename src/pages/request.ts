@@ -39,7 +39,7 @@ export interface PageServices {
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
   readonly branding: Branding;
   readonly mail: FailedEmails & MailServerState;
-  readonly jobs: Pick<JobRuns, "list" | "request">;
+  readonly jobs: Pick<JobRuns, "list">;
   health(): Promise<Health>;
   /** Version of the application. */
   readonly version: string;

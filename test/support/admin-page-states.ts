@@ -112,7 +112,7 @@ export const adminPageStates: readonly PageState[] = [
     },
   },
   { name: "administration, failed mails", signedIn: "administrator", show: (page) => page.goto("/admin/mails?page=2") },
-  { name: "administration, jobs", signedIn: "administrator", show: (page) => page.goto("/admin/jobs?done=requested") },
+  { name: "administration, jobs", signedIn: "administrator", show: (page) => page.goto("/admin/jobs?done=retried") },
   { name: "administration, settings", signedIn: "administrator", show: (page) => page.goto("/admin/settings") },
   {
     name: "administration, settings, nothing found",

@@ -23,7 +23,6 @@ const actions: readonly AdminEntry["action"][] = [
     "ended_push",
     "retried_mail",
     "retried_mails",
-    "ran_job",
     "discarded_mail",
     "changed_branding",
   ] as const),
@@ -71,7 +70,7 @@ function jobsPages(text: string, page: PageContext): readonly Page[] {
   const model = { runs, mails: counts, deletions: counts, errors: [{ error: text, ...counts }], processes: 1, nowMs };
   const none = { waiting: 0, failed: 0 };
   return [
-    ...(["requested", "retried", "nothing"] as const).map((outcome) => jobsView({ ...model, outcome }, page)),
+    ...(["retried", "nothing"] as const).map((outcome) => jobsView({ ...model, outcome }, page)),
     jobsView({ ...model, runs: [], errors: [], mails: none, deletions: none, processes: 0, outcome: null }, page),
   ];
 }

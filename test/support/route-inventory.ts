@@ -27,7 +27,6 @@ POST   /admin/jobs/retry_emails               page_admin    changes
 GET    /manifest.webmanifest                  public
 POST   /share                                 page_creator
 POST   /theme                                 page          changes
-POST   /admin/jobs/run                        page_admin    changes
 GET    /admin/mails                           page_admin
 POST   /admin/mails/:id/discard               page_admin    changes
 POST   /admin/mails/:id/retry                 page_admin    changes

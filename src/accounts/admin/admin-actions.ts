@@ -46,7 +46,7 @@ export const adminActions = [
   "read_trail",
   "retried_mail",
   "retried_mails",
-  "ran_job",
+  "retried_deletions",
   "discarded_mail",
   "changed_branding",
   "restored_backup",

@@ -35,7 +35,7 @@ ${postgres(`
     seen_at INTEGER NOT NULL
   ) WITHOUT ROWID;
 
-  -- The latest runs of each background job over all processes. requested: an administrator asked for a run now.
+  -- The latest runs of each background job over all processes.
   CREATE TABLE job_runs (
     name TEXT PRIMARY KEY,
     every_ms INTEGER NOT NULL,
@@ -43,8 +43,7 @@ ${postgres(`
     succeeded_at INTEGER,
     duration_ms INTEGER,
     failed_at INTEGER,
-    failure TEXT,
-    requested INTEGER NOT NULL DEFAULT 0
+    failure TEXT
   ) WITHOUT ROWID;
 
   -- id: random, see drawUserId.

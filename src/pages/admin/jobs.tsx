@@ -1,7 +1,6 @@
 import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
-import { isJobName, type JobRun, nextRunOf } from "../../database/job-runs.ts";
-import { textOf } from "../../http/body/form-fields.ts";
+import { type JobRun, nextRunOf } from "../../database/job-runs.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -12,13 +11,12 @@ import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
 export const jobPaths = {
-  run: `${adminPaths.jobs}/run`,
   retryEmails: `${adminPaths.jobs}/retry_emails`,
   retryDeletions: `${adminPaths.jobs}/retry_deletions`,
 } as const;
 
 /** Every outcome that the page shows after a button was pressed; it is in the query of the address. */
-const outcomes = ["requested", "retried", "nothing"] as const;
+const outcomes = ["retried", "nothing"] as const;
 type Outcome = (typeof outcomes)[number];
 
 /** `GET /admin/jobs` */
@@ -36,15 +34,6 @@ export async function showJobs(page: SignedInRequest): Promise<FastifyReply> {
   return page.render(jobsView, model, { selfPath: adminPaths.jobs });
 }
 
-/** `POST /admin/jobs/run` */
-export async function runJob(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, jobs } = page.services;
-  const name = textOf(await page.form(), "job");
-  if (!isJobName(name)) return page.notFound();
-  const entry = accounts.adminEntry("ran_job", name, administratorOf(page));
-  return (await jobs.request(name, entry)) ? back(page, "requested") : page.notFound();
-}
-
 /** `POST /admin/jobs/retry_emails` */
 export async function retryEmails(page: SignedInRequest): Promise<FastifyReply> {
   const { accounts, mail } = page.services;
@@ -55,10 +44,9 @@ export async function retryEmails(page: SignedInRequest): Promise<FastifyReply> 
 
 /** `POST /admin/jobs/retry_deletions` */
 export async function retryDeletions(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, jobs, pushes } = page.services;
+  const { accounts, pushes } = page.services;
   await page.form();
-  const count = await pushes.retryDeletions();
-  if (count > 0) await jobs.request("sweep", accounts.adminEntry("ran_job", "sweep", administratorOf(page)));
+  const count = await pushes.retryDeletions(accounts.adminEntry("retried_deletions", "", administratorOf(page)));
   return back(page, count > 0 ? "retried" : "nothing");
 }
 
@@ -87,7 +75,7 @@ interface JobsModel {
 export function jobsView(model: JobsModel, page: PageContext): Page {
   const { admin } = page.messages;
   const { outcome, runs } = model;
-  const texts = { requested: admin.jobRequested, retried: admin.jobRetried, nothing: admin.jobNothing };
+  const texts = { retried: admin.jobRetried, nothing: admin.jobNothing };
   return (
     <AdminFrame page={page} current="jobs" lead={admin.jobsLead}>
       {outcome !== null && (
@@ -152,16 +140,12 @@ interface RunButtonProps {
   readonly page: PageContext;
   readonly action: string;
   readonly label: string;
-  /** Distinguishes several of these on one page. */
-  readonly accessibleLabel?: string;
-  readonly job?: string;
 }
 
-function RunButton({ page, action, label, accessibleLabel, job }: RunButtonProps) {
+function RunButton({ page, action, label }: RunButtonProps) {
   return (
     <PostForm page={page} action={action}>
-      {job !== undefined && <input type="hidden" name="job" value={job} />}
-      <button type="submit" class="link-button action" aria-label={accessibleLabel}>
+      <button type="submit" class="link-button action">
         <Icon name="again" />
         <span>{label}</span>
       </button>
@@ -173,7 +157,7 @@ function JobTable({ model, page }: { readonly model: JobsModel; readonly page: P
   const { admin } = page.messages;
   return (
     <div class="card table-card">
-      <table class="data-table table-actions action-corner" data-now={model.nowMs}>
+      <table class="data-table table-actions" data-now={model.nowMs}>
         <caption class="visually-hidden">{admin.jobList}</caption>
         <thead>
           <tr>
@@ -184,7 +168,6 @@ function JobTable({ model, page }: { readonly model: JobsModel; readonly page: P
             <th scope="col">{admin.jobDuration}</th>
             <th scope="col">{admin.jobNext}</th>
             <th scope="col">{admin.jobFailure}</th>
-            <td />
           </tr>
         </thead>
         <tbody>
@@ -236,15 +219,6 @@ function JobRow({ run, model: { nowMs, processes }, page }: JobRowProps) {
           </>
         )}
       </LabelledCell>
-      <td>
-        <RunButton
-          page={page}
-          action={jobPaths.run}
-          label={admin.runJob}
-          accessibleLabel={admin.actionOn({ action: admin.runJob, name: title })}
-          job={name}
-        />
-      </td>
     </tr>
   );
 }

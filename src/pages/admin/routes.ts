@@ -2,7 +2,7 @@ import { brandingParts } from "../../branding/branding.ts";
 import type { PageRoute, SignedInRequest } from "../request.ts";
 import { bulkEndingPath, showBulkEnding, startBulkEnding } from "./bulk-ending.tsx";
 import { adminPaths } from "./frame.tsx";
-import { jobPaths, retryDeletions, retryEmails, runJob, showJobs } from "./jobs.tsx";
+import { jobPaths, retryDeletions, retryEmails, showJobs } from "./jobs.tsx";
 import { discardMail, retryMail, showMails } from "./mails.tsx";
 import { showOverview } from "./overview.tsx";
 import { deletePush, showPush } from "./push.tsx";
@@ -40,7 +40,6 @@ export const adminRoutes: readonly PageRoute[] = [
   { ...post, path: `${mails}/:id/retry`, handler: retryMail },
   { ...post, path: `${mails}/:id/discard`, handler: discardMail },
   { ...get, path: jobs, handler: showJobs },
-  { ...post, path: jobPaths.run, handler: runJob },
   { ...post, path: jobPaths.retryEmails, handler: retryEmails },
   { ...post, path: jobPaths.retryDeletions, handler: retryDeletions },
   { ...get, path: settings, handler: showSettings },

@@ -1,7 +1,6 @@
 import type { FastifyReply } from "fastify";
 import type { AdminEntry } from "../../accounts/accounts.ts";
 import { brandingParts } from "../../branding/branding.ts";
-import { isJobName } from "../../database/job-runs.ts";
 import { pageOf } from "../../http/parameters.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Pager } from "../parts/pager.tsx";
@@ -80,7 +79,6 @@ function sentenceOf({ action, subject }: AdminEntry, { messages: { admin } }: Pa
   const parts = { name: admin.productName, logo: admin.logo, style: admin.style };
   const part = brandingParts.find((name) => name === subject);
   const shownBranding = action === "changed_branding" && part !== undefined ? parts[part] : subject;
-  const shownSubject = action === "ran_job" && isJobName(subject) ? admin.jobNames[subject] : shownBranding;
   const sentence = admin.trailActions[action];
-  return typeof sentence === "string" ? sentence : sentence({ subject: shownSubject });
+  return typeof sentence === "string" ? sentence : sentence({ subject: shownBranding });
 }

@@ -90,8 +90,9 @@ export function administratorOperations(
     /** Stored files that wait to be deleted; `failed`: those of them whose deletion was tried before. */
     deletionCounts: () => deps.store.upkeep.deletionCounts(),
 
-    /** Makes failed deletions of stored files due now. @returns how many. */
-    retryDeletions: () => deps.store.upkeep.retryDeletions(deps.clock.now(), retriedDeletionsMax),
+    /** Makes failed deletions of stored files due now. @returns how many; if 0, nothing was written. */
+    retryDeletions: (together: InTransaction) =>
+      deps.store.upkeep.retryDeletions(deps.clock.now(), retriedDeletionsMax, together),
 
     totals: (): Promise<PushTotals> => deps.store.adminLists.totals(),
 

@@ -184,8 +184,12 @@ export function createUpkeep(db: Database, operations: Pick<WriteOperations, "en
      * Failed deletions that are put off become due, except of files that somebody may still download.
      * @returns how many, at most `limit`.
      */
-    retryDeletions: (now: number, limit: number): Promise<number> =>
-      db.autocommit({ retry: "whenNotExecuted" }).run(retryDeletions, now, now, limit),
+    retryDeletions: (now: number, limit: number, together: InTransaction): Promise<number> =>
+      db.write(async (tx) => {
+        const count = await tx.run(retryDeletions, now, now, limit);
+        if (count > 0) await together(tx);
+        return count;
+      }),
     /** Deletes the leading run of overwritten key rows, except the margin that shields their live neighbours. */
     async trimRowSecrets(limit: number): Promise<number> {
       const rows = await db.read.all(leadingKeys, limit + shieldRows);
