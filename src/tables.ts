@@ -34,6 +34,7 @@ export const allTables = [
   accounts.passkeyChallenges,
   accounts.identities,
   accounts.signOnSteps,
+  accounts.providerLogouts,
   accounts.adminEntries,
   pushes.rowSecrets,
   pushes.linkSecrets,

@@ -81,6 +81,7 @@ export function createAccounts(deps: AccountsDeps) {
   });
 
   const signUp = { ...deps, users, links, passwords: passwordStore, knownClients, startSession: starts.start };
+  const sessions = createSessions({ ...deps, store: sessionStore });
   const identities = createIdentityStore(deps.db, seals, deps.random);
   const steps = createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) });
   const fresh = createFreshSignOn({
@@ -98,6 +99,7 @@ export function createAccounts(deps: AccountsDeps) {
     startSession: starts.start,
     steps,
     fresh,
+    endProviderSessions: sessions.endProviderSessions,
     findUserByEmail: async (email: string) => (await users.findUserByEmail(email))?.user,
   };
 
@@ -107,7 +109,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...createOwnConfirmation(signUp),
     ...createRecovery(signUp),
     ...createFirstAdministrator(signUp),
-    ...createSessions({ ...deps, store: sessionStore }),
+    ...sessions,
     ...createAdministration({ clock: deps.clock, store: administration, findUser: users.findUser }),
     ...secondFactors,
     ...createApiTokens({ ...deps, store: createTokenStore(deps.db, deps.access), change: secondFactors.change }),

@@ -48,6 +48,7 @@ describe("the configuration", () => {
         emails: false,
         requireSecondFactor: false,
         sessionTimeoutSeconds: 7200,
+        sessionMaxSeconds: 90 * 86_400,
       },
       mail: undefined,
       linkDeliveries: { enabled: false, dailyMax: 500 },

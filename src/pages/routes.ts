@@ -71,6 +71,7 @@ import { claimByForm, showPush } from "./secret/handler.ts";
 import { showSignIn, showSignOut, signIn, signOut, signOutPath } from "./sign-in/handler.ts";
 import { showSignUp, signUp, signUpPath } from "./sign-up.tsx";
 import {
+  backchannelLogout,
   beginLink,
   beginProof,
   beginSignIn,
@@ -239,6 +240,13 @@ const pageRoutes: readonly PageRoute[] = [
     access: "page",
     handler: completeSignOn,
     retrieval: true,
+  },
+  {
+    method: "POST",
+    path: `${signOnPath}/backchannel-logout`,
+    group: "internal",
+    access: "public",
+    handler: backchannelLogout,
   },
   { method: "GET", path: confirmLinkPath, group: "internal", access: "page_entry", handler: showConfirmLink },
   { method: "POST", path: confirmLinkPath, group: "internal", access: "page_entry", handler: confirmLink },

@@ -6,7 +6,7 @@ import type { CookieClient } from "../support/cookie-client.ts";
 import { ada, addPasskey, isIn, openFixture, optionsFor, setUpApp } from "../support/factor-pages.ts";
 import { startSignOnApp, urlOf } from "../support/sign-on.ts";
 
-const lifetimeSeconds = 14 * 86_400;
+const lifetimeSeconds = 90 * 86_400;
 const stay = { stay_signed_in: "1" };
 
 type Answer = Awaited<ReturnType<CookieClient["post"]>>;
@@ -29,10 +29,10 @@ async function signInToStay(options: TestAppOptions = {}) {
 }
 
 test.each([
-  ["2 hours", lifetimeSeconds],
-  ["90 days", 90 * 86_400],
-])("with the box and a timeout of %s, the cookie lasts as long as the session may", async (timeout, seconds) => {
-  const { answer } = await signInToStay({ environment: { PWP__LOGIN_SESSION_TIMEOUT: timeout } });
+  ["", lifetimeSeconds],
+  ["12 hours", 43_200],
+])("with the box, the cookie lasts as long as the session may: %j", async (longest, seconds) => {
+  const { answer } = await signInToStay({ environment: { PWP__LOGIN_SESSION_MAX: longest } });
   expect(maxAgeIn(answer)).toBe(seconds);
   expect(answer.cookies[0]).toMatchObject({ httpOnly: true, sameSite: "Lax", path: "/" });
 });
@@ -52,10 +52,10 @@ test("the box stays as it was when the password was wrong", async () => {
 });
 
 test.each([
-  ["", "2 hours"],
-  ["90 minutes", "1.5 hours"],
-  ["30 days", "30 days"],
-])("the form says how long a session without activity lasts: %s", async (setting, time) => {
+  ["", "30 days"],
+  ["90 minutes", "30 days"],
+  ["60 days", "60 days"],
+])("the form says how long a session with the box lasts without activity: %s", async (setting, time) => {
   const environment = setting === "" ? {} : { PWP__LOGIN_SESSION_TIMEOUT: setting };
   const { newVisitor } = await openFixture({ environment });
   const { body } = await newVisitor().get("/users/sign_in");
@@ -82,12 +82,26 @@ test("a copied cookie is invalid after its session was revoked", async () => {
   expect(await isIn(copy)).toBe(false);
 });
 
-test("the server's timeout and lifetime apply, whatever the browser keeps", async () => {
-  const { app, visitor, copy } = await signInToStay({ environment: { PWP__LOGIN_SESSION_TIMEOUT: "13 days" } });
-  app.clock.advance(13 * dayMs - 1);
-  expect(await isIn(visitor)).toBe(true);
-  app.clock.advance(dayMs + 1);
-  expect(await isIn(copy)).toBe(false);
+test("with the box, a session lasts 30 days without activity, or as long as the timeout", async () => {
+  for (const [timeout, days] of [
+    ["2 hours", 30],
+    ["45 days", 45],
+  ] as const) {
+    const { app, visitor, copy } = await signInToStay({ environment: { PWP__LOGIN_SESSION_TIMEOUT: timeout } });
+    app.clock.advance(days * dayMs - 1);
+    expect(await isIn(visitor)).toBe(true);
+    app.clock.advance(days * dayMs);
+    expect(await isIn(copy)).toBe(false);
+  }
+});
+
+test("no session lives longer than the longest life, whatever its activity", async () => {
+  const { app, visitor } = await signInToStay({ environment: { PWP__LOGIN_SESSION_MAX: "3 days" } });
+  for (let days = 0; days < 3; days += 1) {
+    expect(await isIn(visitor)).toBe(true);
+    app.clock.advance(dayMs);
+  }
+  expect(await isIn(visitor)).toBe(false);
 });
 
 test.each([

@@ -25,6 +25,7 @@ export const openSettings: AccountsDeps["settings"] = {
   requiresConfirmation: true,
   requireSecondFactor: false,
   sessionTimeoutSeconds: 7_200,
+  sessionMaxSeconds: 90 * 86_400,
 };
 
 /** @param throttleKey the key of the client's limits. */

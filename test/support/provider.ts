@@ -1,6 +1,7 @@
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { type CryptoKey, SignJWT } from "jose";
 import Provider, {
   type AccountClaims,
   type Adapter,
@@ -23,12 +24,20 @@ export interface TestProvider {
   answer: InteractionResults;
   /** The settings of a server that trusts it. */
   readonly environment: Readonly<Record<string, string>>;
+  /** @returns a logout token, valid unless something of it is replaced. */
+  logoutToken(claims: Readonly<Record<string, unknown>>, signing?: LogoutSigning): Promise<string>;
   /** Follows the redirects from the server's authorization URL. @returns the path and query of the callback. */
   followRedirects(url: string): Promise<string>;
   close(): Promise<void>;
 }
 
 export const providerName = "Example ID";
+
+interface LogoutSigning {
+  readonly header?: Readonly<Record<string, unknown>>;
+  /** Default: the provider's. */
+  readonly key?: CryptoKey | KeyObject | Uint8Array;
+}
 
 /** Which claims a provider sends, and where: scope -> claims. Those of `openid` are in the ID token too. */
 export type ProviderShape = Readonly<Record<string, readonly string[]>>;
@@ -58,7 +67,8 @@ export async function startProvider(baseUrl: string, shape: ProviderShape = defa
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
   const people = new Map<string, Person>();
-  const provider = makeProvider({ issuer, callback, people, shape });
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const provider = makeProvider({ issuer, callback, people, shape, privateKey });
   const test: TestProvider = {
     issuer,
     people,
@@ -69,6 +79,14 @@ export async function startProvider(baseUrl: string, shape: ProviderShape = defa
       PWP__OIDC__CLIENT_ID: clientId,
       PWP__OIDC__CLIENT_SECRET: clientSecret,
       PWP__OIDC__NAME: providerName,
+    },
+    logoutToken(claims, { header = {}, key = privateKey } = {}) {
+      const now = Math.floor(Date.now() / 1_000);
+      const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
+      const payload = { iss: issuer, aud: clientId, iat: now, exp: now + 120, jti: randomUUID(), events, ...claims };
+      return new SignJWT(payload)
+        .setProtectedHeader({ alg: "RS256", kid: keyId, typ: "logout+jwt", ...header })
+        .sign(key);
     },
     followRedirects: (url) => followRedirects(url, callback),
     async close() {
@@ -93,17 +111,28 @@ interface ProviderParts {
   readonly callback: string;
   readonly people: ReadonlyMap<string, Person>;
   readonly shape: ProviderShape;
+  readonly privateKey: KeyObject;
 }
 
-function makeProvider({ issuer, callback, people, shape }: ProviderParts): Provider {
+export const keyId = "the key of the test";
+
+function makeProvider({ issuer, callback, people, shape, privateKey }: ProviderParts): Provider {
   const kept = new Map<string, AdapterPayload>();
   return new Provider(issuer, {
     adapter: () => keepInMemory(kept),
-    jwks: { keys: [generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "jwk" })] },
-    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [callback] }],
+    jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), kid: keyId, alg: "RS256", use: "sig" }] },
+    clients: [
+      {
+        client_id: clientId,
+        client_secret: clientSecret,
+        redirect_uris: [callback],
+        backchannel_logout_uri: callback.replace(/callback$/, "backchannel-logout"),
+        backchannel_logout_session_required: true,
+      },
+    ],
     claims: Object.fromEntries(Object.entries(shape).map(([scope, claims]) => [scope, [...claims]])),
     cookies: { keys: ["a key of the test"] },
-    features: { devInteractions: { enabled: false } },
+    features: { backchannelLogout: { enabled: true }, devInteractions: { enabled: false } },
     interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
     pkce: { required: () => true },
     ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },

@@ -189,6 +189,7 @@ GET    /user/two_factor/backup_codes          public
 GET    /user/two_factor/verify                public
 GET    /users                                 public
 POST   /users/auth/oidc                       page_entry    changes
+POST   /users/auth/oidc/backchannel-logout    public        changes
 OPTIONS /uploads                              page_creator
 POST   /uploads                               page_creator  changes
 DELETE /uploads/:upload                       page_creator  changes

@@ -6,10 +6,11 @@ import type { Transaction } from "../../database/database.ts";
 import type { ClientContext, ListedSession, Session, User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
 import { createLastUse } from "../last-use.ts";
-import type { SessionStore } from "../store/sessions.ts";
+import type { LogoutToken, ProviderSession, SessionStore } from "../store/sessions.ts";
 import type { KnownClients } from "./known-clients.ts";
 
-const lifetimeMsMin = 14 * dayMs;
+/** For a session whose user chose to stay signed in. */
+const persistentIdleMsMin = 30 * dayMs;
 /** For a session that waits for its second factor: enough time to fetch a phone, too short to be useful when stolen. */
 const waitingMs = 10 * minuteMs;
 /** Signing in repeatedly ends the user's own oldest sessions instead of filling the database. */
@@ -21,6 +22,8 @@ export type Guard = (tx: Transaction) => Promise<boolean>;
 
 const always: Guard = async () => true;
 
+const defaults = { provided: always, persistent: false, isProved: true, adminUntil: null, providerSession: null };
+
 interface StartOptions {
   /** Its writes are kept even if it returns false. */
   readonly provided?: Guard;
@@ -30,6 +33,8 @@ interface StartOptions {
   readonly isProved?: boolean;
   /** The provider's groups make the user an administrator until then; null: they do not. */
   readonly adminUntil?: number | null;
+  /** What the provider says about its own session; null: the session does not begin with a sign-on. */
+  readonly providerSession?: ProviderSession | null;
 }
 
 interface CompleteStartOptions extends StartOptions {
@@ -59,7 +64,7 @@ export function createSessionStarts({
 }) {
   type Start = Pick<
     Parameters<SessionStore["insertSession"]>[0],
-    "complete" | "replaces" | "provided" | "persistent" | "isProved" | "adminUntil"
+    "complete" | "replaces" | "provided" | "persistent" | "isProved" | "adminUntil" | "providerSession"
   >;
 
   async function insert(
@@ -90,9 +95,9 @@ export function createSessionStarts({
       user: Pick<User, "id">,
       client: ClientContext,
       now: number,
-      { provided = always, persistent = false, isProved = true, adminUntil = null }: StartOptions = {},
+      options: StartOptions = {},
     ): Promise<string | undefined> =>
-      insert(user, client, now, { complete: false, replaces: null, provided, persistent, isProved, adminUntil }),
+      insert(user, client, now, { complete: false, replaces: null, ...defaults, ...options }),
 
     /**
      * Starts a session for a user who has already shown every factor.
@@ -102,20 +107,13 @@ export function createSessionStarts({
       user: Pick<User, "id">,
       client: ClientContext,
       now: number,
-      { replacesToken, provided = always, persistent = false }: CompleteStartOptions = {},
+      { replacesToken, ...options }: CompleteStartOptions = {},
     ): Promise<string | undefined> {
       const replaces =
         replacesToken === undefined
           ? null
           : { digest: access.digest("session", replacesToken), since: now - waitingMs };
-      return insert(user, client, now, {
-        complete: true,
-        replaces,
-        provided,
-        persistent,
-        isProved: true,
-        adminUntil: null,
-      });
+      return insert(user, client, now, { complete: true, replaces, ...defaults, ...options });
     },
   };
 }
@@ -128,7 +126,8 @@ export function createSessions({
   onUseNotRecorded,
 }: Pick<AccountsDeps, "clock" | "settings" | "access" | "onUseNotRecorded"> & { readonly store: SessionStore }) {
   const idleMs = settings.sessionTimeoutSeconds * secondMs;
-  const lifetimeMs = Math.max(lifetimeMsMin, idleMs);
+  const persistentIdleMs = Math.max(persistentIdleMsMin, idleMs);
+  const lifetimeMs = settings.sessionMaxSeconds * secondMs;
   const lastUse = createLastUse<string>({
     intervalMs: Math.min(minuteMs, idleMs / 4),
     record: (digestHex, now) => store.recordSessionUse(Buffer.from(digestHex, "hex"), now),
@@ -149,7 +148,7 @@ export function createSessions({
       if (found === undefined) return undefined;
       const { seenAt, persistent, adminUntil, ...session } = found;
       const endsAt = session.createdAt + (session.waitsForFactor ? waitingMs : lifetimeMs);
-      if (now >= seenAt + idleMs || now >= endsAt) return undefined;
+      if (now >= seenAt + (persistent ? persistentIdleMs : idleMs) || now >= endsAt) return undefined;
       lastUse.note(tokenDigest.toString("hex"), seenAt, now);
       const formToken = access.digest("form_token", sessionToken).toString("base64url");
       // A session that waits lasts for minutes: its cookie need not survive the browser.
@@ -166,7 +165,11 @@ export function createSessions({
     /** The valid sessions, last seen first. */
     listSessions(userId: number): Promise<readonly ListedSession[]> {
       const now = clock.now();
-      return store.listSessions(userId, now - idleMs, now - lifetimeMs);
+      return store.listSessions(userId, {
+        idle: now - idleMs,
+        persistentIdle: now - persistentIdleMs,
+        createdAfter: now - lifetimeMs,
+      });
     },
 
     /** @returns false: the user has no such session. */
@@ -180,7 +183,16 @@ export function createSessions({
      * For the cleanup job. A refused session records no further use, so sessions past their lifetime become idle as well.
      * @returns how many were removed, at most `sessionsMax`.
      */
-    removeExpiredSessions: (sessionsMax: number): Promise<number> =>
-      store.deleteSessionsSeenBefore(clock.now() - idleMs, sessionsMax),
+    async removeExpiredSessions(sessionsMax: number): Promise<number> {
+      const now = clock.now();
+      const removed = await store.deleteSessionsSeenBefore(false, now - idleMs, sessionsMax);
+      return removed + (await store.deleteSessionsSeenBefore(true, now - persistentIdleMs, sessionsMax - removed));
+    },
+
+    /** Ends the sessions that began with the provider's session, or with any of the user's there. Never API tokens. */
+    endProviderSessions: (logout: LogoutToken): Promise<void> => store.endProviderSessions(logout, clock.now()),
+
+    /** How long a session lasts without activity if its user chose to stay signed in. */
+    persistentIdleSeconds: persistentIdleMs / secondMs,
   };
 }

@@ -36,7 +36,7 @@ describe("a provider's answer", () => {
   it("identifies a user, with the verified email address", async () => {
     const { provider, asked } = open();
     const claims = { issuer, subject: "a-1", verifiedEmail: "ada@example.com", isAdministrator: false };
-    expect(await provider.readAnswer(query, secrets)).toEqual({ is: "claims", claims });
+    expect(await provider.readAnswer(query, secrets)).toMatchObject({ is: "claims", claims });
     const sent = new URLSearchParams(String(asked.find(({ url }) => url.endsWith("/token"))?.options.body));
     expect(sent.get("code_verifier")).toBe(secrets.verifier);
     expect(sent.get("redirect_uri")).toBe("https://push.example.com/users/auth/oidc/callback");

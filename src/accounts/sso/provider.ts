@@ -20,7 +20,10 @@ import { unavailable } from "../../base/errors.ts";
 import type { SingleSignOnSettings } from "../../config/config.ts";
 import { isSameIssuer } from "../../config/issuers.ts";
 import { digest } from "../../crypto/digests.ts";
+import type { LogoutToken, ProviderSession } from "../store/sessions.ts";
+import { createLogoutTokens } from "./logout-token.ts";
 import { type ClaimRefusal, needsUserInfo, type ReadClaims, readClaims, usesGroups } from "./provider-claims.ts";
+import { ProviderUnavailableError } from "./provider-unavailable.ts";
 
 /** The secrets that one sign-on is bound to. 43 characters of base64url each. */
 export interface SignOnSecrets {
@@ -36,6 +39,7 @@ export type ProviderClaims = ReadClaims & {
   readonly subject: string;
   /** How many seconds before the answer the provider asked the user for a proof; undefined: it does not say. */
   readonly authenticatedFor: number | undefined;
+  readonly session: ProviderSession;
 };
 
 export type ProviderAnswer =
@@ -83,7 +87,13 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
     }
   }
 
+  const readLogoutToken = createLogoutTokens(settings, deps.clock, providerFetch(issuer, deps.fetch));
+
   return {
+    /** @returns undefined: the provider did not sign it, or it is no logout. @throws AppError unavailable: the keys are not available. */
+    readLogoutToken: (token: string): Promise<LogoutToken | undefined> =>
+      askable(async (configuration) => readLogoutToken(token, configuration.serverMetadata())),
+
     /** The name under which users know the provider. */
     name: settings.name,
     issuer: settings.issuer,
@@ -146,6 +156,8 @@ async function answerIn(
     return { is: "invalid", error: undefined };
   }
   const { iss: issuer, sub: subject, iat, auth_time: authenticatedAt } = idToken;
+  const { sid } = idToken;
+  const session = { subject, sid: typeof sid === "string" ? sid : undefined, issuedAt: iat };
   // Both are the provider's times.
   const authenticatedFor = typeof authenticatedAt === "number" ? iat - authenticatedAt : undefined;
   const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined;
@@ -154,7 +166,7 @@ async function answerIn(
   const read = readClaims({ idToken, userInfo }, settings);
   return "because" in read
     ? { is: "refused", subject, refusal: read }
-    : { is: "claims", claims: { issuer, subject, authenticatedFor, ...read } };
+    : { is: "claims", claims: { issuer, subject, authenticatedFor, session, ...read } };
 }
 
 /** The library wraps errors of our fetch function. */
@@ -231,18 +243,6 @@ export type Fetch = (url: string, options: RequestInit) => Promise<Response>;
 
 /** Far larger than any list of keys or endpoints. */
 const bytesMax = 256 * 1024;
-
-/** The provider did not answer, was too slow or is misconfigured. Says nothing about the user who signs in. */
-export class ProviderUnavailableError extends Error {
-  /** For the log, which contains no error messages. */
-  readonly code: "PROVIDER_TARGET" | "PROVIDER_STATUS" | "PROVIDER_ANSWER" | "PROVIDER_LENGTH" | "PROVIDER_ISSUER";
-
-  constructor(code: ProviderUnavailableError["code"], message: string, cause?: unknown) {
-    super(message, cause === undefined ? {} : { cause });
-    this.name = "ProviderUnavailableError";
-    this.code = code;
-  }
-}
 
 /**
  * The only way to contact a provider: only at its own URLs (`isProviderTarget`), without redirects, in bounded time (the

@@ -9,6 +9,7 @@ import type { AccountsDeps } from "../deps.ts";
 import type { Guard, SessionStarts } from "../sessions/sessions.ts";
 import { recordAction } from "../store/administration.ts";
 import type { IdentityStore } from "../store/identities.ts";
+import type { LogoutToken } from "../store/sessions.ts";
 import type { FreshSignOn, ProofOutcome } from "./fresh-sign-on.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
 import type { ClaimRefusal } from "./provider-claims.ts";
@@ -54,6 +55,7 @@ interface Deps {
   readonly findUserByEmail: (email: string) => Promise<User | undefined>;
   readonly startSession: SessionStarts["start"];
   readonly fresh: Pick<FreshSignOn, "proveBySignOn">;
+  readonly endProviderSessions: (logout: LogoutToken) => Promise<void>;
 }
 
 export function createSingleSignOn(deps: Deps) {
@@ -119,6 +121,16 @@ export function createSingleSignOn(deps: Deps) {
       return session?.user.id === linkTo ? askToLink(answer.claims, linkTo, client, deps) : invalid;
     },
 
+    /**
+     * Back-channel logout: ends the sessions that began with a session of the provider. @returns false: the token is not valid.
+     * @throws AppError as `beginSignOn`.
+     */
+    async endByLogoutToken(token: string): Promise<boolean> {
+      const logout = await openProvider(deps).readLogoutToken(token);
+      if (logout !== undefined) await deps.endProviderSessions(logout);
+      return logout !== undefined;
+    },
+
     /** For the cleanup job: removes at most `stepsMax` expired steps. @returns how many. */
     removeExpiredSignOnSteps: (stepsMax: number): Promise<number> => steps.removeExpired(clock.now(), stepsMax),
   };
@@ -163,7 +175,7 @@ async function signInAs(
 async function enter(
   user: User,
   {
-    claims: { issuer, subject, isAdministrator },
+    claims: { issuer, subject, isAdministrator, session: providerSession },
     step: { next, persistent },
     client,
     deps: { identities, settings, startSession, clock },
@@ -187,6 +199,7 @@ async function enter(
     provided: still,
     persistent,
     adminUntil,
+    providerSession,
     // The provider may have asked for nothing.
     isProved: false,
   });

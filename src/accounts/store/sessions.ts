@@ -1,10 +1,11 @@
+import { minuteMs } from "../../base/clock.ts";
 import { userAgentLengthMax } from "../../base/user-agent.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, Transaction, WriteConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { ClientContext, ListedSession, Session, User } from "../account.ts";
-import { sessions } from "./tables.ts";
+import { providerLogouts, sessions } from "./tables.ts";
 import { allBeyond, findUserIn, nextId, openUser, type UserRow, userColumns } from "./users.ts";
 
 export interface NewSession {
@@ -18,6 +19,8 @@ export interface NewSession {
   readonly isProved: boolean;
   /** As in `StartOptions`. A session that replaces another one takes its value instead. */
   readonly adminUntil: number | null;
+  /** null: the session does not begin with a sign-on. A session that replaces another one takes its value instead. */
+  readonly providerSession: ProviderSession | null;
   /** The session that has waited for the second factor; null: none. It must have begun after `since`. */
   readonly replaces: { readonly digest: Buffer; readonly since: number } | null;
   readonly client: ClientContext;
@@ -46,9 +49,12 @@ const byId = sql<[sessionId: number], UnopenedRow<typeof reading>>(
   `SELECT ${reading.selectList} FROM sessions WHERE id = ?`,
 );
 const listed = sessions.reading("seenAt", "address", "userAgent");
-const sessionsOf = sql<[userId: number, seenAfter: number, createdAfter: number], UnopenedRow<typeof listed>>(
+const sessionsOf = sql<
+  [userId: number, idle: number, persistentIdle: number, createdAfter: number],
+  UnopenedRow<typeof listed>
+>(
   `SELECT ${listed.selectList} FROM sessions
-   WHERE user_id = ? AND waits_for_factor = 0 AND seen_at > ? AND created_at > ? ORDER BY seen_at DESC, id DESC`,
+   WHERE user_id = ? AND waits_for_factor = 0 AND (seen_at > ? OR persistent = 1 AND seen_at > ?) AND created_at > ? ORDER BY seen_at DESC, id DESC`,
 );
 const recordUse = sql<[now: number, digest: Buffer]>("UPDATE sessions SET seen_at = ? WHERE digest = ?");
 const removeSession = sql<[digest: Buffer]>("DELETE FROM sessions WHERE digest = ?");
@@ -56,8 +62,8 @@ const removeSessionOf = sql<[sessionId: number, userId: number]>("DELETE FROM se
 const removeSessions = sql<[userId: number, exceptId: number | null]>(
   "DELETE FROM sessions WHERE user_id = ? AND id IS DISTINCT FROM ?",
 );
-const idle = "SELECT digest FROM sessions WHERE seen_at <= ? ORDER BY seen_at LIMIT ?";
-const removeIdle = sql<[seenAt: number, sessionsMax: number]>({
+const idle = "SELECT digest FROM sessions WHERE persistent = ? AND seen_at <= ? ORDER BY seen_at LIMIT ?";
+const removeIdle = sql<[persistent: number, seenAt: number, sessionsMax: number]>({
   sqlite: `DELETE FROM sessions WHERE digest IN (${idle})`,
   // As an array, which is evaluated once: a join could run the limited SELECT again for each row.
   postgres: `DELETE FROM sessions WHERE digest = ANY (ARRAY(${idle} FOR UPDATE SKIP LOCKED))`,
@@ -90,6 +96,45 @@ export async function findCompleteSession(tx: Transaction, access: AccessKeys, s
   return session?.userId === userId && !session.waitsForFactor ? session : undefined;
 }
 
+/** A logout that the provider reported: of one session there, or of all of a user. */
+export interface LogoutToken {
+  readonly sid: string | undefined;
+  readonly subject: string | undefined;
+  /** In seconds since the epoch, by the provider's clock. Sessions whose ID token is newer go on. */
+  readonly issuedAt: number;
+}
+
+/** What the provider said about the session that a session here began with. */
+export type ProviderSession = Pick<LogoutToken, "sid" | "issuedAt"> & { readonly subject: string };
+
+const logoutKeptMs = 10 * minuteMs;
+const insertLogout = providerLogouts.insert(
+  "ON CONFLICT (key) DO UPDATE SET issued_at = excluded.issued_at, received_at = excluded.received_at WHERE excluded.issued_at >= provider_logouts.issued_at",
+);
+const removeOldLogouts = sql<[receivedAt: number]>("DELETE FROM provider_logouts WHERE received_at <= ?");
+const findLogout = sql<[ofSubject: string, ofSid: string, issuedAt: number, receivedAfter: number], { one: number }>(
+  "SELECT 1 AS one FROM provider_logouts WHERE (key = ? OR key = ?) AND issued_at >= ? AND received_at > ? LIMIT 1",
+);
+const removeOfSubject = sql<[subject: string, issuedAt: number]>(
+  "DELETE FROM sessions WHERE provider_subject = ? AND provider_issued_at <= ?",
+);
+const removeOfSid = sql<[sid: string, issuedAt: number]>(
+  "DELETE FROM sessions WHERE provider_sid = ? AND provider_issued_at <= ?",
+);
+const keyOf = ({ sid, subject }: Pick<LogoutToken, "sid" | "subject">) =>
+  sid === undefined ? `sub ${subject}` : `sid ${sid}`;
+
+/** Requires the accounts lock. */
+async function isLoggedOut(
+  tx: Transaction,
+  { subject, sid, issuedAt }: ProviderSession,
+  now: number,
+): Promise<boolean> {
+  const ofSubject = keyOf({ sid: undefined, subject });
+  const ofSid = sid === undefined ? ofSubject : keyOf({ sid, subject });
+  return (await tx.one(findLogout, ofSubject, ofSid, issuedAt, now - logoutKeptMs)) !== undefined;
+}
+
 /** The user has just proved to be there. Requires the accounts lock. @returns false: the complete session has ended. */
 export async function setProved(
   tx: Transaction,
@@ -101,10 +146,19 @@ export async function setProved(
   return session !== undefined && (await sessions.change(tx, access, id, { provedAt: now }));
 }
 
+function providerSessionOf(row: {
+  readonly providerSid: string | null;
+  readonly providerSubject: string | null;
+  readonly providerIssuedAt: number | null;
+}): ProviderSession | null {
+  const { providerSid: sid, providerSubject: subject, providerIssuedAt: issuedAt } = row;
+  return subject === null || issuedAt === null ? null : { sid: sid ?? undefined, subject, issuedAt };
+}
+
 /** Requires the accounts lock. Writes nothing when it refuses. */
 async function insert(tx: Transaction, access: AccessKeys, session: NewSession): Promise<boolean> {
   const { digest, userId, complete, replaces, client, now, perUserMax, provided, onComplete } = session;
-  let { isProved, persistent, adminUntil } = session;
+  let { isProved, persistent, adminUntil, providerSession } = session;
   // Read again: the user may have changed since the sign-in began.
   const user = await findUserIn(tx, access, userId);
   if (user === undefined || user.disabledAt !== null) return false;
@@ -113,8 +167,10 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
     const opened = waiting === undefined ? undefined : reading.open(access, waiting);
     if (opened === undefined) return false;
     ({ persistent, adminUntil } = opened);
+    providerSession = providerSessionOf(opened);
     isProved = true;
   }
+  if (providerSession !== null && (await isLoggedOut(tx, providerSession, now))) return false;
   if (!(await provided(tx))) return false;
   if (replaces !== null) await tx.run(removeSession, replaces.digest);
   // Before the new session is inserted: it must stay even if the clock was set back since the others began.
@@ -123,7 +179,9 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
   const userAgent = client.userAgent.slice(0, userAgentLengthMax);
   const id = await nextId(tx, "sessions");
   const { address } = client;
-  const deciding = { provedAt: isProved ? now : null, waitsForFactor, persistent, adminUntil };
+  const { sid = null, subject = null, issuedAt = null } = providerSession ?? {};
+  const atProvider = { providerSid: sid, providerSubject: subject, providerIssuedAt: issuedAt };
+  const deciding = { provedAt: isProved ? now : null, waitsForFactor, persistent, adminUntil, ...atProvider };
   const row = { digest, id, userId, createdAt: now, seenAt: now, ...deciding, address, userAgent };
   await insertSession(tx, access, row);
   if (waitsForFactor) return true;
@@ -154,9 +212,13 @@ export function createSessionStore(db: Database, access: AccessKeys) {
       return { id, user, waitsForFactor, persistent, adminUntil, createdAt, provedAt, seenAt };
     },
 
-    /** Complete ones, seen after `seenAfter` and begun after `createdAfter`; last seen first. */
-    async listSessions(userId: number, seenAfter: number, createdAfter: number): Promise<readonly ListedSession[]> {
-      const rows = listed.openAll(access, await read.all(sessionsOf, userId, seenAfter, createdAfter));
+    /** Complete ones; last seen first. @param since those not seen since, or begun before, have ended. */
+    async listSessions(
+      userId: number,
+      since: { readonly idle: number; readonly persistentIdle: number; readonly createdAfter: number },
+    ): Promise<readonly ListedSession[]> {
+      const { idle, persistentIdle, createdAfter } = since;
+      const rows = listed.openAll(access, await read.all(sessionsOf, userId, idle, persistentIdle, createdAfter));
       return rows.map(({ id, createdAt, seenAt, address, userAgent }) => ({
         id,
         createdAt,
@@ -181,7 +243,19 @@ export function createSessionStore(db: Database, access: AccessKeys) {
     deleteOtherSessions: (userId: number, keptId: number) => endSessions(idempotent, userId, keptId),
 
     /** @returns how many were deleted, at most `sessionsMax`. */
-    deleteSessionsSeenBefore: (seenAt: number, sessionsMax: number): Promise<number> =>
-      autocommit.run(removeIdle, seenAt, sessionsMax),
+    deleteSessionsSeenBefore: (persistent: boolean, seenAt: number, sessionsMax: number): Promise<number> =>
+      autocommit.run(removeIdle, persistent ? 1 : 0, seenAt, sessionsMax),
+
+    /** See `LogoutToken`. Sign-ons of that time that are still under way start no session. */
+    endProviderSessions: (logout: LogoutToken, now: number): Promise<void> =>
+      db.writeSerialized("accounts", async (tx) => {
+        const { sid, subject, issuedAt } = logout;
+        await tx.run(removeOldLogouts, now - logoutKeptMs);
+        const key = keyOf(logout);
+        await tx.run(insertLogout, ...providerLogouts.values({ key, issuedAt, receivedAt: now }));
+        await (sid === undefined
+          ? tx.run(removeOfSubject, subject ?? "", issuedAt)
+          : tx.run(removeOfSid, sid, issuedAt));
+      }),
   };
 }

@@ -66,6 +66,10 @@ export const sessions = new AuthenticatedTable("sessions", "session", {
   provedAt: authenticated(nullable(integer)),
   /** The provider's groups make the user an administrator until then; null: they do not. */
   adminUntil: authenticated(nullable(integer)),
+  /** See `ProviderSession`. */
+  providerSid: authenticated(nullable(text)),
+  providerSubject: authenticated(nullable(text)),
+  providerIssuedAt: authenticated(nullable(integer)),
   address: harmless(text, shown),
   userAgent: harmless(text, shown),
 });
@@ -178,6 +182,13 @@ export const signOnSteps = new Table("sign_on_steps", {
   /** Throttle key of the client that began the step. */
   client: harmless(text, limit),
   createdAt: harmless(integer, limit),
+});
+
+/** Logouts that the provider reported, for ten minutes. */
+export const providerLogouts = new Table("provider_logouts", {
+  key: harmless(text, "a row only prevents a sign-on of ten minutes, and a writer can delete every row"),
+  issuedAt: harmless(integer, limit),
+  receivedAt: harmless(integer, limit),
 });
 
 const actionName = converted<AdminAction, string>({

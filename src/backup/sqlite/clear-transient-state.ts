@@ -14,6 +14,7 @@ export const clearedTables = [
   "processes",
   "job_runs",
   "sessions",
+  "provider_logouts",
 ] as const;
 
 /**

@@ -40,7 +40,7 @@ export const accountSettings = {
     }),
     loginSessionTimeout: setting({
       env: "PWP__LOGIN_SESSION_TIMEOUT",
-      doc: "How long a session lasts without activity. Every session ends after 14 days, or after this time if it is longer. The box to stay signed in keeps a session when the browser closes, and extends neither.",
+      doc: "How long a session lasts without activity. With the box to stay signed in, a session survives the browser and lasts 30 days without activity, or this time if it is longer.",
       type: duration({
         minMs: minuteMs,
         maxMs: 90 * dayMs,
@@ -48,6 +48,17 @@ export const accountSettings = {
         allowed: "a number of seconds, or a duration such as 2 hours or 1 day, from 1 minute to 90 days",
       }),
       default: "2 hours",
+    }),
+    loginSessionMax: setting({
+      env: "PWP__LOGIN_SESSION_MAX",
+      doc: "How long a session lasts at most from its sign-in, whatever its activity and with the box to stay signed in too.",
+      type: duration({
+        minMs: minuteMs,
+        maxMs: 365 * dayMs,
+        plainNumber: "seconds",
+        allowed: "a number of seconds, or a duration such as 12 hours or 90 days, from 1 minute to 365 days",
+      }),
+      default: "90 days",
     }),
   },
 };
@@ -79,5 +90,6 @@ export function accountsConfig(
     requiresConfirmation: accountEmails.value,
     requireSecondFactor: settings.requireMfa.value,
     sessionTimeoutSeconds: settings.loginSessionTimeout.value / secondMs,
+    sessionMaxSeconds: settings.loginSessionMax.value / secondMs,
   };
 }

@@ -84,12 +84,17 @@ ${postgres(`
     persistent INTEGER NOT NULL,
     proved_at INTEGER,
     admin_until INTEGER,
+    provider_sid TEXT,
+    provider_subject TEXT,
+    provider_issued_at INTEGER,
     address TEXT NOT NULL,
     user_agent TEXT NOT NULL,
     mac BLOB
   ) WITHOUT ROWID;
   CREATE INDEX sessions_user ON sessions(user_id);
-  CREATE INDEX sessions_seen ON sessions(seen_at);
+  CREATE INDEX sessions_seen ON sessions(persistent, seen_at);
+  CREATE INDEX sessions_provider_sid ON sessions(provider_sid) WHERE provider_sid IS NOT NULL;
+  CREATE INDEX sessions_provider_subject ON sessions(provider_subject) WHERE provider_subject IS NOT NULL;
 
   -- scopes: separated by spaces; null: all. networks: addresses and CIDR networks separated by commas; null: any.
   CREATE TABLE api_tokens (
@@ -440,6 +445,13 @@ ${postgres(`
     answered_at INTEGER NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX passkey_challenges_answered ON passkey_challenges(answered_at);
+
+  -- key: "sid ..." or "sub ...". issued_at: in seconds, by the provider's clock.
+  CREATE TABLE provider_logouts (
+    key TEXT PRIMARY KEY,
+    issued_at INTEGER NOT NULL,
+    received_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
 
   -- Accounts' identities at providers of single sign-on.
   CREATE TABLE identities (

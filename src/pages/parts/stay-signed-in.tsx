@@ -9,7 +9,7 @@ export const stayField = "stay_signed_in";
 interface StaySignedInProps {
   readonly messages: Messages;
   readonly checked: boolean;
-  /** How long a session lasts without activity, whether the box is checked or not. */
+  /** How long a session lasts without activity if the box is checked. */
   readonly idleSeconds: number;
 }
 

@@ -69,7 +69,7 @@ async function renderSignIn(
   const { accounts, config } = page.services;
   const model: SignInModel = {
     ...shown,
-    idleSeconds: config.accounts.sessionTimeoutSeconds,
+    idleSeconds: Math.min(accounts.persistentIdleSeconds, config.accounts.sessionMaxSeconds),
     confirmation: confirmationIn(config.accounts),
     provider: providerNameOf(config),
     passkeys: relyingPartyOf(page.baseUrl) !== undefined,

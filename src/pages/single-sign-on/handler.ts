@@ -102,6 +102,32 @@ export async function completeSignOn(page: PageRequest): Promise<FastifyReply> {
   }
 }
 
+const logoutTokenBytesMax = 16 * 1_024;
+
+/** `POST /users/auth/oidc/backchannel-logout`, by the provider. No cookie counts, and nothing says whether a session ended. */
+export async function backchannelLogout(page: PageRequest): Promise<FastifyReply> {
+  const invalid = () => page.reply.code(400).send({ error: "invalid_request" });
+  page.reply.header("cache-control", "no-store");
+  let token: string;
+  try {
+    const declared = Number(page.request.headers["content-length"] ?? 0);
+    token = declared > logoutTokenBytesMax ? "" : textOf(await page.form(), "logout_token");
+  } catch (error) {
+    if (error instanceof AppError && unreadableBodies.includes(error.code)) return invalid();
+    throw error;
+  }
+  if (token === "" || token.length > logoutTokenBytesMax) return invalid();
+  try {
+    return (await page.services.accounts.endByLogoutToken(token)) ? page.reply.code(200).send() : invalid();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "unavailable") throw error;
+    page.reportUnavailable(error);
+    return page.reply.code(503).send({ error: "temporarily_unavailable" });
+  }
+}
+
+const unreadableBodies: readonly AppError["code"][] = ["invalid_request", "unsupported_media_type", "too_large"];
+
 /** `GET /users/auth/oidc/confirm`: asks whether the identity belongs to the account. */
 export async function showConfirmLink(page: PageRequest): Promise<FastifyReply> {
   const link = await page.services.accounts.findLinkToConfirm(findStepToken(page), page.session);
