@@ -135,7 +135,7 @@ async function composeServer(
     metrics.watchDomain(gaugesOf(domain, clock));
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
-  registerApi(fastify, { config, pushes, requests, bodyIntake, version: options.version });
+  registerApi(fastify, { config, policies: domain.policies, pushes, requests, bodyIntake, version: options.version });
   registerDownloads(fastify, { pushes, events, clock });
   await registerPages(fastify, {
     config,

@@ -236,6 +236,7 @@ test("a process that is only a gateway serves recipients, and offers no first ru
     "/admin",
     "/api/v2/version",
     "/api/sealpush",
+    "/api/sealpush/policy",
     "/ready",
     "/metrics",
   ]) {

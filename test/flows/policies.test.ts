@@ -1,7 +1,7 @@
 import { makeLinkKey } from "@sealpush/age/link-key";
 import { sealText } from "@sealpush/age/seal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bearer, startTestApp, type TestApp } from "../support/app.ts";
+import { bearer, password, startTestApp, type TestApp } from "../support/app.ts";
 import { TestClock } from "../support/domain.ts";
 import { countRows } from "../support/engine-database.ts";
 import { makeFolder } from "../support/folders.ts";
@@ -198,4 +198,71 @@ test("nobody creates a push where views must be notified and no email can be sen
   for (const headers of [{}, bearer(token)]) {
     expect(Object.keys((await create(app, { payload: "x" }, headers)).body)).toEqual(["notify_on_view"]);
   }
+});
+
+describe("GET /api/sealpush/policy", () => {
+  const path = "/api/sealpush/policy";
+  const noRules = {
+    passphrase: { required: false, min_length: 0, common_allowed: true },
+    max_minutes: null,
+    max_views: null,
+    kinds: ["text", "file", "url", "qr"],
+    encryption_required: false,
+    notify_on_view_required: false,
+    requests: true,
+    mail_domains: null,
+    sources: [],
+  };
+
+  test("has all keys for everybody who may create pushes, and a token of any scope is enough", async () => {
+    await using app = await startTestApp();
+    expect((await app.server.inject({ url: path })).json()).toEqual(noRules);
+    const user = await app.app.domain.accounts.createUser({ email, password, admin: false });
+    const { token } = await app.app.domain.accounts.createToken(user.id, "expires only", { scopes: ["expire"] });
+    expect((await app.server.inject({ url: `${path}.json`, headers: bearer(token) })).json()).toEqual(noRules);
+    expect((await app.server.inject({ url: path, headers: bearer("no-token") })).statusCode).toBe(401);
+    expect((await app.server.inject({ url: "/api/sealpush" })).json().features).toContain("policy");
+  });
+
+  test("is 401 without a token where anonymous people create nothing", async () => {
+    await using app = await startTestApp({ environment: { PWP__ALLOW_ANONYMOUS: "false" } });
+    expect((await app.server.inject({ url: path })).statusCode).toBe(401);
+  });
+
+  test("tells the rules, and the version tells what they leave", async () => {
+    await using app = await startTestApp({
+      environment: {
+        PWP__POLICY__PASSPHRASE_REQUIRED: "true",
+        PWP__POLICY__PASSPHRASE_MIN_LENGTH: "12",
+        PWP__POLICY__PASSPHRASE_COMMON_ALLOWED: "false",
+        PWP__POLICY__MAX_MINUTES: "1440",
+        PWP__POLICY__MAX_VIEWS: "3",
+        PWP__POLICY__KINDS: "url,text",
+        PWP__POLICY__ENCRYPTION_REQUIRED: "true",
+        PWP__POLICY__NOTIFY_ON_VIEW_REQUIRED: "true",
+        PWP__POLICY__MAIL_DOMAINS: "example.com, example.org",
+        PWP__REQUESTS__ENABLED: "false",
+      },
+    });
+    expect((await app.server.inject({ url: path })).json()).toEqual({
+      passphrase: { required: true, min_length: 12, common_allowed: false },
+      max_minutes: 1440,
+      max_views: 3,
+      kinds: ["text", "url"],
+      encryption_required: true,
+      notify_on_view_required: true,
+      requests: false,
+      mail_domains: ["example.com", "example.org"],
+      sources: [{ from: "settings" }],
+    });
+    const { features } = (await app.server.inject({ url: "/api/v2/version" })).json();
+    expect(features).toMatchObject({
+      anonymous_access: false,
+      pushes: {
+        file_attachments: { enabled: false, requires_authentication: true },
+        url_pushes: { enabled: true },
+        qr_code_pushes: { enabled: false },
+      },
+    });
+  });
 });

@@ -53,6 +53,7 @@ describe("on an API path, a wrong method gets 405 with the allowed methods, in J
     ["/api/v1/version.json", read],
     ["/api/v2/version", read],
     ["/api/sealpush", read],
+    ["/api/sealpush/policy", read],
     ["/api/v2/version.json", read],
     ["/api/v2/openapi.json", read],
     ["/api/v2/pushes", ["POST"]],

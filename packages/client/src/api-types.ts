@@ -85,7 +85,26 @@ export type Version = {
 };
 
 export type Features = {
-  readonly features: readonly ("fields" | "expires_at")[];
+  readonly features: readonly ("fields" | "expires_at" | "policy")[];
+};
+
+export type Policy = {
+  readonly passphrase: {
+    readonly required: boolean;
+    readonly min_length: number;
+    readonly common_allowed: boolean;
+  };
+  readonly max_minutes: number | null;
+  readonly max_views: number | null;
+  readonly kinds: readonly ("text" | "file" | "url" | "qr")[];
+  readonly encryption_required: boolean;
+  readonly notify_on_view_required: boolean;
+  readonly requests: boolean;
+  readonly mail_domains: readonly (string)[] | null;
+  readonly sources: readonly ({
+    readonly from: "settings" | "instance" | "group";
+    readonly name?: string;
+  })[];
 };
 
 export type Push = {

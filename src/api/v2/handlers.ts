@@ -5,6 +5,7 @@ import { reserveAnswer } from "../../http/answers.ts";
 import type { BodyIntake } from "../../http/body/body-intake.ts";
 import { sendJson, sendJsonList, sendJsonText } from "../../http/headers.ts";
 import { idempotencyKeyOf, pageOf, urlTokenOf } from "../../http/parameters.ts";
+import type { Policies } from "../../policies/policies.ts";
 import type { ClaimOutcome, CreatePush, ListedPush, Push, Pushes } from "../../pushes/pushes.ts";
 import type { Requests } from "../../requests/requests.ts";
 import {
@@ -13,6 +14,7 @@ import {
   presentCreated,
   presentGone,
   presentOwnedPush,
+  presentPolicy,
   presentPreview,
   presentPush,
   presentRevealed,
@@ -25,6 +27,7 @@ export interface ApiDeps {
   readonly config: Config;
   readonly pushes: Pushes;
   readonly requests: Requests;
+  readonly policies: Policies;
   readonly bodyIntake: BodyIntake;
   /** The application's. */
   readonly version: string;
@@ -32,11 +35,14 @@ export interface ApiDeps {
 
 export type ApiHandler = (request: FastifyRequest, reply: FastifyReply, deps: ApiDeps) => unknown;
 
-export const version: ApiHandler = (_request, reply, deps) =>
-  sendJson(reply, 200, presentVersion(deps.config, deps.version));
+export const version: ApiHandler = async (_request, reply, deps) =>
+  sendJson(reply, 200, presentVersion(deps.config, deps.version, await deps.policies.ofEverybody()));
 
 export const showFeatures: ApiHandler = (_request, reply) =>
   sendJson(reply, 200, { features: [...features] } satisfies FeaturesAnswer);
+
+export const showPolicy: ApiHandler = async (request, reply, { policies }) =>
+  sendJson(reply, 200, presentPolicy(await policies.find(request.actor.user)));
 
 export const create: ApiHandler = async (request, reply, deps) => {
   const { wanted, locale } = await receiveCreatePush(request, deps);

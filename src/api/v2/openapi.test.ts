@@ -30,6 +30,7 @@ test("the reader's reference has every endpoint with its fields", () => {
   expect(endpoints.map(({ method, path }) => `${method} ${path}`)).toEqual([
     "GET /api/v2/version",
     "GET /api/sealpush",
+    "GET /api/sealpush/policy",
     "POST /api/v2/pushes",
     "GET /api/v2/pushes/active",
     "GET /api/v2/pushes/expired",

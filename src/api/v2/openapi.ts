@@ -20,6 +20,7 @@ const namedSchemas: readonly (readonly [name: string, schema: TSchema])[] = [
   ["CreatePushRequest", schemas.CreatePushRequest],
   ["Version", schemas.VersionAnswer],
   ["Features", schemas.FeaturesAnswer],
+  ["Policy", schemas.PolicyAnswer],
   ["Push", schemas.PushAnswer],
   ["OwnedPush", schemas.OwnedPushAnswer],
   ["CreatedPush", schemas.CreatedPushAnswer],

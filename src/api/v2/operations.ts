@@ -114,6 +114,30 @@ export const operations: readonly Operation[] = [
     handler: handlers.showFeatures,
   },
   {
+    id: "getPolicy",
+    method: "GET",
+    path: "/api/sealpush/policy",
+    access: "api",
+    group: "internal",
+    scope: null,
+    changesState: false,
+    retrieval: false,
+    summary: "The rules for your pushes",
+    description:
+      "What holds for the caller when a push is created, edited or mailed and when a secret is requested. What breaks a rule " +
+      "is 422 at its field; what a request leaves out follows the rules. Null: no rule. Of an end-to-end push the server can " +
+      "check only that a passphrase locks it: its sender keeps to the rules for the passphrase.",
+    parameters: [],
+    takesPush: false,
+    answers: {
+      200: { description: "The rules.", schema: schemas.PolicyAnswer },
+      ...badToken,
+      ...lacksFactor,
+      ...always,
+    },
+    handler: handlers.showPolicy,
+  },
+  {
     id: "createPush",
     method: "POST",
     path: "/api/v2/pushes",

@@ -1,7 +1,9 @@
+import type { KindName } from "../../base/push-kinds.ts";
 import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import { presentOptions, presentOwnersOptions } from "../../http/push-options.ts";
+import type { CallerPolicy, Policy } from "../../policies/policies.ts";
 import type {
   AuditEntry,
   CreatePush,
@@ -17,6 +19,7 @@ import type {
   CreatedPushAnswer,
   OwnedPushAnswer,
   OwnersPart,
+  PolicyAnswer,
   PreviewAnswer,
   PushAnswer,
   RetrievedPushAnswer,
@@ -166,27 +169,49 @@ export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {
   };
 }
 
-export function presentVersion(config: Config, version: string): VersionAnswer {
-  const { kinds, files } = config;
+/** Kinds and callers that the rules leave nothing are not among the features. */
+export function presentVersion(config: Config, version: string, policy: Policy): VersionAnswer {
+  const { files } = config;
+  // Without an account, nobody could be notified.
+  const allowsAnonymous = config.allowAnonymous && !policy.notifyOnViewRequired;
+  const isEnabled = (kind: KindName) => ({ enabled: policy.kinds.includes(kind) });
   return {
     application_version: version,
     api_version: "2.1",
     edition: "oss",
     features: {
-      anonymous_access: config.allowAnonymous,
+      anonymous_access: allowsAnonymous,
       api_token_authentication: true,
       accounts: { enabled: false },
       pushes: {
         enabled: true,
-        email_auto_dispatch: config.linkDeliveries.enabled,
+        email_auto_dispatch: config.linkDeliveries.enabled && policy.mailDomains?.length !== 0,
         file_attachments: {
-          enabled: kinds.file.enabled,
-          requires_authentication: !(config.allowAnonymous && files.allowAnonymous),
+          ...isEnabled("file"),
+          requires_authentication: !(allowsAnonymous && files.allowAnonymous),
         },
-        url_pushes: { enabled: kinds.url.enabled },
-        qr_code_pushes: { enabled: kinds.qr.enabled },
+        url_pushes: isEnabled("url"),
+        qr_code_pushes: isEnabled("qr"),
       },
       requests: { enabled: false },
     },
+  };
+}
+
+export function presentPolicy({ policy, sources }: CallerPolicy): PolicyAnswer {
+  return {
+    passphrase: {
+      required: policy.passphraseRequired,
+      min_length: policy.passphraseMinLength,
+      common_allowed: policy.passphraseCommonAllowed,
+    },
+    max_minutes: policy.maxMinutes,
+    max_views: policy.maxViews,
+    kinds: [...policy.kinds],
+    encryption_required: policy.encryptionRequired,
+    notify_on_view_required: policy.notifyOnViewRequired,
+    requests: policy.requests,
+    mail_domains: policy.mailDomains && [...policy.mailDomains],
+    sources: [...sources],
   };
 }

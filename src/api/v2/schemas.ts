@@ -147,9 +147,26 @@ export const VersionAnswer = Type.Object({
 });
 
 /** What this server has beside API v2, for discovery. Names never change. */
-export const features = ["fields", "expires_at"] as const;
+export const features = ["fields", "expires_at", "policy"] as const;
 export const FeaturesAnswer = Type.Object({
   features: Type.Array(Type.Enum([...features], { type: "string" })),
+});
+
+export const PolicyAnswer = Type.Object({
+  passphrase: Type.Object({ required: Type.Boolean(), min_length: Type.Integer(), common_allowed: Type.Boolean() }),
+  max_minutes: nullable(Type.Integer()),
+  max_views: nullable(Type.Integer()),
+  kinds: Type.Array(Type.Enum([...kindNames], { type: "string" })),
+  encryption_required: Type.Boolean(),
+  notify_on_view_required: Type.Boolean(),
+  requests: Type.Boolean(),
+  mail_domains: nullable(Type.Array(Type.String())),
+  sources: Type.Array(
+    Type.Object({
+      from: Type.Enum(["settings", "instance", "group"], { type: "string" }),
+      name: Type.Optional(Type.String()),
+    }),
+  ),
 });
 
 export const MessageAnswer = Type.Object({ message: Type.String() });
@@ -170,6 +187,7 @@ export type RetrievedPushAnswer = Static<typeof RetrievedPushAnswer>;
 export type PreviewAnswer = Static<typeof PreviewAnswer>;
 export type AuditAnswer = Static<typeof AuditAnswer>;
 export type FeaturesAnswer = Static<typeof FeaturesAnswer>;
+export type PolicyAnswer = Static<typeof PolicyAnswer>;
 export type MessageAnswer = Static<typeof MessageAnswer>;
 export type VersionAnswer = Static<typeof VersionAnswer>;
 export type WrongPassphraseAnswer = Static<typeof WrongPassphraseAnswer>;
