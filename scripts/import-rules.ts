@@ -127,6 +127,9 @@ function problemsOf(file: string): string[] {
     } else if (imported.startsWith("@sealpush/") && !["cli", "main", "import"].includes(room)) {
       problems.push(`${from}: only cli, main and import may import ${imported}`);
     }
+    if (imported === "better-sqlite3" && from !== "database/sqlite/driver.ts") {
+      problems.push(`${from}: only database/sqlite/driver.ts may import ${imported}`);
+    }
     if (!imported.startsWith(".")) continue;
     const target = resolve(dirname(file), imported);
     if (target.startsWith(`${packages}/`)) problems.push(`${from}: imports a package past its name (${imported})`);

@@ -101,7 +101,7 @@ async function relatedBy(count: (table: "audit_logs" | "notify_by_emails" | "fil
 async function openRows(address: DatabaseAddress, { scratchFolder, now }: ReadingOptions): Promise<SourceRows> {
   switch (address.engine) {
     case "sqlite":
-      return await openSqliteRows({ path: address.path, scratchFolder, now });
+      return await openSqliteRows({ path: address.path, open: address.open, scratchFolder, now });
     case "postgres":
       return await (await import("./store/postgres-rows.ts")).openPostgresRows(address);
     case "mysql":

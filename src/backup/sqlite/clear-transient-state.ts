@@ -1,4 +1,4 @@
-import SqliteDriver from "better-sqlite3";
+import { SqliteDriver } from "../../database/sqlite/driver.ts";
 
 /** Their keys among the row secrets are overwritten, like those that have expired. */
 const tablesWithKeys = ["download_tickets", "resumable_uploads"] as const;

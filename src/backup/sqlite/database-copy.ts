@@ -1,5 +1,5 @@
 import { closeSync, openSync } from "node:fs";
-import SqliteDriver, { type Database as Connection } from "better-sqlite3";
+import { type Connection, SqliteDriver, SqliteError } from "../../database/sqlite/driver.ts";
 import { BackupError } from "../durable-files.ts";
 import type { BackupCounts } from "../manifest.ts";
 
@@ -30,7 +30,7 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
     await copyPages(from, to);
     leaveWriteAheadMode(to);
   } catch (error) {
-    if (!(error instanceof SqliteDriver.SqliteError)) throw error;
+    if (!(error instanceof SqliteError)) throw error;
     throw new BackupError(`The database ${from} could not be copied to ${to} (${error.code}).`, { cause: error });
   }
 }
@@ -102,7 +102,7 @@ export class DatabaseCopy implements Disposable {
     try {
       return work();
     } catch (error) {
-      if (!(error instanceof SqliteDriver.SqliteError)) throw error;
+      if (!(error instanceof SqliteError)) throw error;
       throw damaged(error.code);
     }
   }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { DatabaseAddress, ImportSource, Installation, ReadingOptions } from "@sealpush/import-password-pusher";
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
 import { type ReadFile, readSecretFile } from "../../config/secret-files.ts";
+import { SqliteDriver } from "../../database/sqlite/driver.ts";
 import { SourceArgumentError } from "../../import/source-values.ts";
 import { CommandRefused } from "../errors.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
@@ -44,7 +45,8 @@ async function loadPackage() {
 
 /** The import connects as the server does. */
 function connectable(address: SourceAddress): DatabaseAddress {
-  if (address.engine !== "postgres") return address;
+  if (address.engine === "mysql") return address;
+  if (address.engine === "sqlite") return { ...address, open: (path, options) => new SqliteDriver(path, options) };
   return {
     engine: "postgres",
     server: `${address.host}:${address.port}`,

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import SqliteDriver from "better-sqlite3";
+import { SqliteDriver, SqliteError } from "./driver.ts";
 
 /**
  * A thread with a connection of its own that copies the write-ahead log into the database and truncates it. Both wait for
@@ -41,7 +41,7 @@ port.on("message", () => {
   try {
     port.postMessage(checkpoint());
   } catch (error) {
-    if (!(error instanceof SqliteDriver.SqliteError)) throw error;
+    if (!(error instanceof SqliteError)) throw error;
     port.postMessage({ outcome: "failed", code: error.code } satisfies CheckpointResult);
   }
 });

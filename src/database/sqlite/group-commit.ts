@@ -1,5 +1,5 @@
-import type { Database as Connection, Statement } from "better-sqlite3";
 import { unavailable } from "../../base/errors.ts";
+import type { Connection, Statement } from "./driver.ts";
 import type { LogSync } from "./log-sync.ts";
 
 interface WaitingTransaction {

@@ -1,6 +1,6 @@
-import type { Database as Connection, Statement as PreparedStatement } from "better-sqlite3";
 import { unavailable } from "../../base/errors.ts";
 import type { Statement, Value } from "../statement.ts";
+import type { Connection, Statement as PreparedStatement } from "./driver.ts";
 import { sqliteCode } from "./group-commit.ts";
 
 const batchReadsMax = 256;

@@ -1,6 +1,6 @@
-import type { Database as Connection } from "better-sqlite3";
 import { ForeignDatabaseError, foreignTable, NewerSchemaError } from "../database.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
+import type { Connection } from "./driver.ts";
 
 /**
  * Brings the schema up to date under the write lock, so that processes that start together migrate once.

@@ -1,6 +1,6 @@
-import SqliteDriver from "better-sqlite3";
 import type { ReadOnlyDatabase } from "../database.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
+import { SqliteDriver } from "./driver.ts";
 import { readSchemaVersion } from "./migrate.ts";
 import { SqliteStatements } from "./statements.ts";
 

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, openSync } from "node:fs";
-import SqliteDriver, { type Database as Connection } from "better-sqlite3";
 import type { Database, Transaction, WriteConnection } from "../database.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
 import { schemaVersions } from "../schema/versions.ts";
+import { type Connection, SqliteDriver, SqliteError } from "./driver.ts";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
 import { HotReads } from "./hot-reads.ts";
 import { LogSync, type SyncFile } from "./log-sync.ts";
@@ -10,7 +10,7 @@ import { CheckpointThread, LogTruncation } from "./log-truncation.ts";
 import { migrate } from "./migrate.ts";
 import { SqliteStatements } from "./statements.ts";
 
-export type { Database as Connection } from "better-sqlite3";
+export type { Connection } from "./driver.ts";
 
 /** The database with its two connections, for synchronous prepared statements. */
 export interface SqliteDatabase extends Database {
@@ -171,7 +171,7 @@ function useWriteAheadLog(connection: Connection): void {
         `The database cannot use a write-ahead log in its folder (its journal mode is "${String(mode)}").`,
       );
     } catch (error) {
-      const busy = error instanceof SqliteDriver.SqliteError && error.code.startsWith("SQLITE_BUSY");
+      const busy = error instanceof SqliteError && error.code.startsWith("SQLITE_BUSY");
       if (!busy || waitedMs >= startLockWaitMs) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, startRetryMs);
     }

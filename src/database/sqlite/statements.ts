@@ -1,6 +1,6 @@
-import type { Database as Connection, Statement as Prepared } from "better-sqlite3";
 import type { WriteConnection } from "../database.ts";
 import type { Statement, Value } from "../statement.ts";
+import type { Connection, Statement as Prepared } from "./driver.ts";
 
 /**
  * Statements on one connection, each prepared when it is first used. They run synchronously when called; only their results

@@ -6,7 +6,7 @@ import {
   openPasswordPusher,
   type ReadingOptions,
 } from "@sealpush/import-password-pusher";
-import type { Database as Connection } from "better-sqlite3";
+import SqliteDriver, { type Database as Connection } from "better-sqlite3";
 import pg from "pg";
 import { onTestFinished } from "vitest";
 import { referenceTime } from "./expected.ts";
@@ -52,7 +52,10 @@ function descriptionOf({ database, storageFolder, environment }: Installation): 
 
 /** @param database `sqlite:PATH`, or the URL of a server without TLS. */
 export function addressOf(database: string): DatabaseAddress {
-  if (database.startsWith("sqlite:")) return { engine: "sqlite", path: database.slice("sqlite:".length) };
+  if (database.startsWith("sqlite:")) {
+    const path = database.slice("sqlite:".length);
+    return { engine: "sqlite", path, open: (file, options) => new SqliteDriver(file, options) };
+  }
   const url = new URL(database);
   const server = {
     host: url.hostname,

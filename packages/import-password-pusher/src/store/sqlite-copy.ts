@@ -15,12 +15,13 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import SqliteDriver, { type Database as Connection, SqliteError } from "better-sqlite3";
+import type { OpenSqlite, SqliteConnection } from "../installation.ts";
 import { SourceError } from "../source.ts";
-import { systemErrorCode } from "../system-error.ts";
+import { sqliteCode, systemErrorCode } from "../system-error.ts";
 
 export interface SqliteLocation {
   readonly path: string;
+  readonly open: OpenSqlite;
   /** A private folder for the copy is created here, and deleted before the function returns. */
   readonly scratchFolder: string;
   /** Milliseconds since the epoch. */
@@ -44,15 +45,15 @@ const companions = ["-wal", "-journal"] as const;
  * original is written to during the copy, it is opened. The copy is unlinked at once. If this process is killed before, the
  * next run deletes it. @throws SourceError.
  */
-export async function openSqliteCopy({ path, scratchFolder, now }: SqliteLocation): Promise<Connection> {
+export async function openSqliteCopy({ path, open, scratchFolder, now }: SqliteLocation): Promise<SqliteConnection> {
   mkdirSync(scratchFolder, { recursive: true, mode: 0o700 });
-  removeLeftovers(scratchFolder, now);
-  const { folder, lock } = makeLockedFolder(scratchFolder);
+  removeLeftovers(scratchFolder, now, open);
+  const { folder, lock } = makeLockedFolder(scratchFolder, open);
   try {
     const copy = join(folder, "source.sqlite3");
-    if (!copyAtRest(path, copy)) await copyInUse(path, copy);
-    mergeLog(copy, path);
-    return new SqliteDriver(copy, { readonly: true, fileMustExist: true });
+    if (!copyAtRest(path, copy)) await copyInUse(path, copy, open);
+    mergeLog(copy, path, open);
+    return open(copy, { readonly: true, fileMustExist: true });
   } finally {
     removeFolder(folder);
     lock.close();
@@ -60,10 +61,10 @@ export async function openSqliteCopy({ path, scratchFolder, now }: SqliteLocatio
 }
 
 /** Another run may take the folder for abandoned before it is locked, and remove it. Then another one is made. */
-function makeLockedFolder(scratchFolder: string): { readonly folder: string; readonly lock: Connection } {
+function makeLockedFolder(scratchFolder: string, open: OpenSqlite) {
   for (;;) {
     const folder = mkdtempSync(join(scratchFolder, scratchPrefix));
-    const lock = new SqliteDriver(lockIn(folder));
+    const lock = open(lockIn(folder));
     try {
       lockExclusively(lock);
       if (existsSync(lockIn(folder))) return { folder, lock };
@@ -79,24 +80,24 @@ function lockIn(folder: string): string {
   return join(folder, "lock.sqlite3");
 }
 
-function lockExclusively(lock: Connection): void {
+function lockExclusively(lock: SqliteConnection): void {
   lock.exec("BEGIN EXCLUSIVE");
 }
 
 /** The temporary folder of a dry run is shared by all users. Folders of other users stay, and links are not followed. */
-function removeLeftovers(scratchFolder: string, now: number): void {
+function removeLeftovers(scratchFolder: string, now: number, open: OpenSqlite): void {
   const isOurs = (entry: Dirent) => entry.isDirectory() && entry.name.startsWith(scratchPrefix);
   for (const { name } of readdirSync(scratchFolder, { withFileTypes: true }).filter(isOurs)) {
     const path = join(scratchFolder, name);
     try {
-      removeIfAbandoned(path, now);
+      removeIfAbandoned(path, now, open);
     } catch (error) {
       if (!["EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) throw error;
     }
   }
 }
 
-function removeIfAbandoned(folder: string, now: number): void {
+function removeIfAbandoned(folder: string, now: number, open: OpenSqlite): void {
   const found = lstatSync(lockIn(folder), { throwIfNoEntry: false });
   if (found?.isSymbolicLink() === true) return;
   if (found === undefined) {
@@ -105,14 +106,14 @@ function removeIfAbandoned(folder: string, now: number): void {
     if (madeAt < now - dayMs) removeFolder(folder);
     return;
   }
-  let lock: Connection | undefined;
+  let lock: SqliteConnection | undefined;
   try {
-    lock = new SqliteDriver(lockIn(folder), { fileMustExist: true, timeout: 0 });
+    lock = open(lockIn(folder), { fileMustExist: true, timeout: 0 });
     lockExclusively(lock);
     removeFolder(folder);
   } catch (error) {
     // It is locked, belongs to another user, or was removed meanwhile.
-    if (!(error instanceof SqliteError) && existsSync(folder)) throw error;
+    if (sqliteCode(error) === undefined && existsSync(folder)) throw error;
   } finally {
     lock?.close();
   }
@@ -142,20 +143,21 @@ function copyAtRest(from: string, to: string): boolean {
 }
 
 /** Copies all pages in one read transaction, so that the copy is the state at one moment. Nobody waits for it in write-ahead mode. */
-async function copyInUse(from: string, to: string): Promise<void> {
+async function copyInUse(from: string, to: string, open: OpenSqlite): Promise<void> {
   for (const part of [to, ...companions.map((companion) => to + companion)]) rmSync(part, { force: true });
   closeSync(openSync(to, "wx", 0o600));
   try {
-    const original = new SqliteDriver(from, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
+    const original = open(from, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
     try {
       await original.backup(to, { progress: () => pagesMax });
     } finally {
       original.close();
     }
   } catch (error) {
-    if (!(error instanceof SqliteError)) throw error;
+    const code = sqliteCode(error);
+    if (code === undefined) throw error;
     throw new SourceError(
-      `${from} is being written to and cannot be copied meanwhile (${error.code}): stop Password Pusher first.`,
+      `${from} is being written to and cannot be copied meanwhile (${code}): stop Password Pusher first.`,
       { cause: error },
     );
   }
@@ -186,16 +188,17 @@ function stateOfFile(path: string): string {
 }
 
 /** Leaves write-ahead mode, so that the copy is one file and can be read after it is unlinked. */
-function mergeLog(copy: string, original: string): void {
+function mergeLog(copy: string, original: string, open: OpenSqlite): void {
   try {
-    const connection = new SqliteDriver(copy, { fileMustExist: true });
+    const connection = open(copy, { fileMustExist: true });
     try {
       connection.pragma("journal_mode = DELETE");
     } finally {
       connection.close();
     }
   } catch (error) {
-    if (!(error instanceof SqliteError)) throw error;
-    throw new SourceError(`${original} cannot be opened as a SQLite database (${error.code}).`, { cause: error });
+    const code = sqliteCode(error);
+    if (code === undefined) throw error;
+    throw new SourceError(`${original} cannot be opened as a SQLite database (${code}).`, { cause: error });
   }
 }

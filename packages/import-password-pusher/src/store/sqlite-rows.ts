@@ -1,4 +1,5 @@
-import { SqliteError, type Statement } from "better-sqlite3";
+import type { SqliteConnection } from "../installation.ts";
+import { sqliteCode } from "../system-error.ts";
 import { type Cell, type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";
 import { openSqliteCopy, type SqliteLocation } from "./sqlite-copy.ts";
 
@@ -15,9 +16,9 @@ const damageCodes = /^SQLITE_(CORRUPT|IOERR|TOOBIG)/;
 /** Reads a copy that is unlinked at once. @throws SourceError if it cannot be created or opened. */
 export async function openSqliteRows(location: SqliteLocation): Promise<SourceRows> {
   const connection = await openSqliteCopy(location);
-  const prepared = new Map<string, Statement<unknown[], Record<string, unknown>>>();
+  const prepared = new Map<string, ReturnType<SqliteConnection["prepare"]>>();
   const statementOf = (text: string) => {
-    const known = prepared.get(text) ?? connection.prepare<unknown[], Record<string, unknown>>(text);
+    const known = prepared.get(text) ?? connection.prepare(text);
     // Lists of ids have many lengths. Frequent statements are soon prepared again.
     if (prepared.size === statementsMax) prepared.clear();
     prepared.set(text, known);
@@ -26,16 +27,17 @@ export async function openSqliteRows(location: SqliteLocation): Promise<SourceRo
   return {
     dialect,
     async columns(table) {
-      const rows = connection.prepare<[string], { name: string }>("SELECT name FROM pragma_table_info(?)").all(table);
-      return new Set(rows.map(({ name }) => name));
+      const rows = connection.prepare("SELECT name FROM pragma_table_info(?)").all(table);
+      return new Set(rows.map((row) => String(Reflect.get(Object(row), "name"))));
     },
     async all(statement, parameters = []) {
       try {
         return statementOf(statement)
           .all(...parameters)
-          .map(recordOf);
+          .map((row) => recordOf(row));
       } catch (error) {
-        if (error instanceof SqliteError && damageCodes.test(error.code)) throw new SourceReadError(error.code, error);
+        const code = sqliteCode(error);
+        if (code !== undefined && damageCodes.test(code)) throw new SourceReadError(code, error);
         throw error;
       }
     },
@@ -45,8 +47,8 @@ export async function openSqliteRows(location: SqliteLocation): Promise<SourceRo
   };
 }
 
-function recordOf(row: Record<string, unknown>): SourceRecord {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, cellOf(value)]));
+function recordOf(row: unknown): SourceRecord {
+  return Object.fromEntries(Object.entries(Object(row)).map(([name, value]) => [name, cellOf(value)]));
 }
 
 /** The source stores some texts as blobs, such as password hashes. */
