@@ -1,5 +1,6 @@
 import { enableClipboardClearing } from "./parts/clipboard.ts";
-import { enableVeil } from "./parts/veil.ts";
+import { enableFieldVeils, enableVeil } from "./parts/veil.ts";
 
 enableVeil();
+enableFieldVeils();
 enableClipboardClearing();

@@ -201,6 +201,9 @@ export interface EnglishMessages {
     readonly openedBefore: Message<{ count: number }>;
     readonly openedLast: Message<{ date: string }>;
     readonly openedByOthers: string;
+    readonly copyField: Message<{ label: string }>;
+    readonly codeLeft: Message<{ seconds: string }>;
+    readonly codeSeed: string;
   };
   readonly deleted: {
     readonly title: string;

@@ -20,6 +20,7 @@ export type AssetName =
   | "ask-first.js"
   | "theme-preview.js"
   | "sealed-link.js"
+  | "one-time-codes.js"
   | "open-sealed.js";
 
 /** The path of an asset on this server; it changes with the content. */

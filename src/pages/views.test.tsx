@@ -153,7 +153,7 @@ function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
     repeated: true,
     deletePath: `/p/${hostile}`,
   };
-  return { kind, payload: hostile, files, blur: true, ...common, ...more };
+  return { kind, payload: hostile, fields: null, files, blur: true, ...common, ...more };
 }
 
 function signOnPages(text: string, page: PageContext): readonly Page[] {
@@ -176,6 +176,12 @@ function signOnPages(text: string, page: PageContext): readonly Page[] {
     ),
   ];
 }
+
+const hostileFields = (["text", "secret", "otp"] as const).map((type) => ({
+  label: `${type} ${hostile}`,
+  value: hostile,
+  type,
+}));
 
 /** Every view with hostile text in every field that takes text. */
 function allPages(page: PageContext): readonly Page[] {
@@ -206,6 +212,7 @@ function allPages(page: PageContext): readonly Page[] {
     stepView({ ...step, refusal: { reason: "too_many", retryAfterSeconds: 2 }, viewer: "recipient" }, page),
     ...kindNames.map((kind) => secretView(secret(kind), page)),
     secretView(secret("url", { payload: `https://example.com/${hostile}`, viewsRemaining: 0 }), page),
+    ...(["text", "file"] as const).map((kind) => secretView(secret(kind, { fields: hostileFields }), page)),
     deletedView(page),
     ...ownerPages(hostile, page),
     ...signOnPages(hostile, page),

@@ -15,7 +15,7 @@ import { exportOperations } from "./read/export-owned.ts";
 import { readOperations } from "./read/find-push.ts";
 import { searchLimits, searchOperations } from "./read/search.ts";
 
-export { fieldTypes } from "@sealpush/age/fields";
+export { becomesLink, fieldTypes } from "@sealpush/age/fields";
 export { StoredFileError } from "./claim/stored-files.ts";
 export { codePointsUpTo, pushLimits } from "./create/limits.ts";
 export { describeBulkEnding, isRestricted, readEndingNetwork } from "./maintenance/bulk-endings.ts";

@@ -103,6 +103,18 @@ export const pageStates: readonly PageState[] = [
       await page.locator("[data-unveils]").click();
     },
   },
+  {
+    name: "fields",
+    async show(page, site) {
+      const label = "unbroken".repeat(8);
+      const fields = [
+        { label, value: unbroken },
+        { label: "Password", value: unbroken, type: "secret" },
+        { label: "Code", value: "otpauth://totp/a?secret=JBSWY3DPEHPK3PXP", type: "otp" },
+      ];
+      await openPush(page, site, { fields });
+    },
+  },
   { name: "address", show: (page, site) => openPush(page, site, { kind: "url", payload: unbroken }) },
   {
     name: "QR code",

@@ -3,8 +3,8 @@ const shownMs = 2_500;
 export const copiedEvent = "sealpush:copied";
 
 /** Buttons with `data-copy` copy the element with that id and announce the result. */
-export function enableCopyButtons(): void {
-  for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
+export function enableCopyButtons(root: ParentNode = document): void {
+  for (const button of root.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
     button.addEventListener("click", () => void copyFor(button));
   }
 }

@@ -3,6 +3,7 @@ import type { KeyFragment } from "@sealpush/age/key-check";
 import { DamagedError, openText, WrongPassphraseError } from "@sealpush/age/open";
 import { type OpenedContent, readContent, UnexpectedContentError } from "@sealpush/age/sealed-content";
 import { keyInLink, showState } from "./key-in-link.ts";
+import { showFields } from "./opened-fields.ts";
 import { enableSealedFiles, fileRowsIn } from "./sealed-files.ts";
 import { fillIn } from "./sizes.ts";
 
@@ -72,7 +73,9 @@ function show(root: HTMLElement, identity: string, content: OpenedContent): void
   }
   const payload = root.querySelector("#payload");
   if (payload !== null) payload.textContent = content.text;
-  const isEmpty = content.text === "" && rows.length > 0;
+  const { fields } = content;
+  if (fields !== undefined) showFields(root, fields);
+  const isEmpty = fields !== undefined || (content.text === "" && rows.length > 0);
   for (const part of root.querySelectorAll<HTMLElement>("[data-opened-text]")) part.hidden = isEmpty;
   root.querySelector("[data-sealed-text]")?.toggleAttribute("hidden", true);
   if (section !== null) {

@@ -1,3 +1,11 @@
+/** The secrets among fields are veiled again when their tab is left. */
+export function enableFieldVeils(): void {
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState !== "hidden") return;
+    for (const veil of document.querySelectorAll<HTMLDetailsElement>("details[data-field-veil]")) veil.open = false;
+  });
+}
+
 /**
  * Replaces the summary of the veil with the button among the actions. The secret is veiled again when its tab is left (threat:
  * the next person at the screen), unless the reader keeps it open.

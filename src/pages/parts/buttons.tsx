@@ -7,18 +7,21 @@ export interface CopyButtonProps {
   /** The id of the element whose value or text is copied. */
   readonly of: string;
   readonly label: string;
+  /** What screen readers say instead of the label, which it contains. */
+  readonly name?: string;
   readonly primary?: boolean;
   /** Takes the focus where scripts run. */
   readonly focus?: boolean;
 }
 
 /** Hidden until a script enables it. The result is announced in text, to screen readers too. */
-export function CopyButton({ messages, of, label, primary = false, focus = false }: CopyButtonProps) {
+export function CopyButton({ messages, of, label, name, primary = false, focus = false }: CopyButtonProps) {
   return (
     <span class="copy" hidden data-scripted>
       <button
         type="button"
         class={primary ? "button button-primary" : "button"}
+        aria-label={name}
         data-copy={of}
         data-copied={messages.actions.copied}
         data-copy-by-hand={messages.actions.copyByHand}

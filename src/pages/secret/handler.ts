@@ -125,7 +125,7 @@ function redirectTarget(payload: string): string | undefined {
 
 function renderSecret(
   page: PageRequest,
-  { push, payload, files, earlierViews, repeated }: Extract<ClaimOutcome, { outcome: "revealed" }>,
+  { push, payload, fields, files, earlierViews, repeated }: Extract<ClaimOutcome, { outcome: "revealed" }>,
 ): FastifyReply {
   // The content security policy stops a form's POST that redirects to another site, so only a GET redirects.
   const target = push.kind === "url" && files.length === 0 && page.isGet ? redirectTarget(payload) : undefined;
@@ -137,6 +137,7 @@ function renderSecret(
     kind: push.kind,
     endToEnd: push.endToEnd,
     payload,
+    fields,
     files: files.map(({ filename, contentType, sizeBytes, ticket }) => ({
       filename,
       sizeBytes,

@@ -1,5 +1,5 @@
 import type { KindName } from "../../base/push-kinds.ts";
-import type { EarlierViews, EndToEnd } from "../../pushes/pushes.ts";
+import type { EarlierViews, EndToEnd, PushField } from "../../pushes/pushes.ts";
 import type { Viewer } from "./step-view.tsx";
 
 export interface SecretFile {
@@ -16,6 +16,8 @@ export interface SecretModel {
   /** null: `payload` is the secret itself. */
   readonly endToEnd: EndToEnd | null;
   readonly payload: string;
+  /** null: the payload is a text. */
+  readonly fields: readonly PushField[] | null;
   readonly files: readonly SecretFile[];
   /** Path of all files as one archive; null where it is of no use. */
   readonly zipHref: string | null;

@@ -5,6 +5,7 @@ import { ExactText } from "../parts/exact-text.tsx";
 import { InputField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { EmptyFieldRows } from "./fields-view.tsx";
 import type { SecretModel } from "./model.ts";
 import { scrollable, TextPayload } from "./payload-box.tsx";
 import { KeyProblems } from "./step-view.tsx";
@@ -83,6 +84,7 @@ export function SealedContent({ model, page }: SealedContentProps) {
           />
         </div>
       </div>
+      <EmptyFieldRows messages={messages} />
       {payload !== "" && (
         <details class="disclosure" data-sealed-text>
           <summary>{text.sealedText}</summary>

@@ -1,5 +1,6 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import type { EarlierViews } from "../../pushes/pushes.ts";
+import type { AssetName } from "../assets.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
@@ -9,6 +10,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { fitsQrCode, QrCode } from "../parts/qr-code.tsx";
 import { LocalTime } from "../parts/times.tsx";
+import { FieldRows } from "./fields-view.tsx";
 import type { SecretModel } from "./model.ts";
 import { Actions, Choices, type PayloadProps, TextPayload, Veiled } from "./payload-box.tsx";
 import { SealedContent } from "./sealed-view.tsx";
@@ -24,7 +26,7 @@ export function secretView(model: SecretModel, page: PageContext): Page {
       page={{ ...page, selfPath: null }}
       title={secret.title}
       privatePage
-      scripts={model.endToEnd === null ? ["secret.js"] : ["secret.js", "open-sealed.js"]}
+      scripts={["secret.js", ...openingScripts(model)]}
     >
       <div class="page-heading">
         <h1>{secret[model.kind]}</h1>
@@ -67,12 +69,25 @@ export function secretView(model: SecretModel, page: PageContext): Page {
   );
 }
 
+function openingScripts({ endToEnd, fields }: SecretModel): readonly AssetName[] {
+  if (endToEnd !== null) return ["open-sealed.js"];
+  return fields?.some(({ type }) => type === "otp") === true ? ["one-time-codes.js"] : [];
+}
+
 interface Props {
   readonly model: SecretModel;
   readonly page: PageContext;
 }
 
-function Payload({ model: { kind, payload, blur }, page: { messages } }: Props) {
+function Payload({ model: { kind, payload, fields, blur }, page: { messages } }: Props) {
+  if (fields !== null) {
+    return (
+      <section class="secret-section">
+        <FieldRows fields={fields} messages={messages} />
+        <Choices messages={messages} blur={false} />
+      </section>
+    );
+  }
   switch (kind) {
     case "text":
       return <TextPayload payload={payload} blur={blur} label={messages.secret.text} messages={messages} />;

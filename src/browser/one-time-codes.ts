@@ -1,0 +1,3 @@
+import { enableOneTimeCodes } from "./parts/one-time-codes.ts";
+
+enableOneTimeCodes(document);
