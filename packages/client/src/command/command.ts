@@ -55,9 +55,13 @@ function print(text: string, io: CommandIo): number {
 /** @throws CommandRefused usage. */
 function parse(args: readonly string[], verb: Verb): Given {
   const options = Object.fromEntries(
-    optionsOf(verb).map(({ name, short, value }) => [
+    optionsOf(verb).map(({ name, short, value, multiple = false }) => [
       name,
-      { type: value === undefined ? "boolean" : "string", ...(short === undefined ? {} : { short }) } as const,
+      {
+        type: value === undefined ? "boolean" : "string",
+        multiple,
+        ...(short === undefined ? {} : { short }),
+      } as const,
     ]),
   );
   try {

@@ -67,7 +67,7 @@ export class CommandRefused extends Error {
 /** What was given on the command line. */
 export interface Given {
   readonly positionals: readonly string[];
-  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly values: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 }
 
 /** @returns the exit code. */
@@ -77,6 +77,12 @@ export type RunVerb = (given: Given, io: CommandIo) => Promise<number>;
 export function textOf({ values }: Given, name: string): string | undefined {
   const value = values[name];
   return typeof value === "string" ? value : undefined;
+}
+
+/** The values of an option that may be given several times. */
+export function textsOf({ values }: Given, name: string): readonly string[] {
+  const given = values[name];
+  return Array.isArray(given) ? given : [];
 }
 
 export function isSet({ values }: Given, name: string): boolean {

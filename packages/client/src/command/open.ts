@@ -1,6 +1,8 @@
 import { access, constants, stat } from "node:fs/promises";
+import type { Retrieved } from "../client.ts";
 import { ClientError } from "../errors.ts";
 import { readLink, readRequestLink } from "../link.ts";
+import { type Found, selectField, type WantedField } from "./field-to-print.ts";
 import {
   askForPassphrase,
   findPassphrase,
@@ -9,17 +11,17 @@ import {
   passphraseOption,
   pushArgument,
 } from "./input.ts";
-import { type CommandIo, CommandRefused, exitCodes, isSet, type RunVerb, textOf } from "./io.ts";
+import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, type RunVerb, textOf } from "./io.ts";
 import { answerToOpen } from "./request.ts";
 import { saveFile } from "./saved-files.ts";
 import { type Connection, connectForPush } from "./settings.ts";
 import { systemProblem } from "./system-error.ts";
 import { harmless, jsonText, progressOn } from "./text.ts";
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
 export const open: RunVerb = async (given, io) => {
   const named = await pushArgument(given, io);
   const folder = textOf(given, "output") ?? ".";
+  const wanted = wantedField(given, folder);
   // A view must not be spent on files that cannot be saved.
   if (folder !== "-") await assertWritable(folder);
   const { client } = await connectForPush(named, given, io);
@@ -45,15 +47,37 @@ export const open: RunVerb = async (given, io) => {
       return exitCodes.ok;
     }
   }
-  if (!isSet(given, "json") && opened.payload !== null) printSecret(opened.payload, io);
-  const saved: { readonly filename: string; readonly saved_as: string | null }[] = [];
-  for (const file of opened.files) {
+  const isFound =
+    wanted === undefined
+      ? isSet(given, "json") || printSecret(opened.payload, io)
+      : await printField(selectField(opened.fields ?? [], wanted, Date.now()), opened, folder, io);
+  const saved = await saveFiles(client, opened.files, folder === "-" ? "." : folder, io);
+  if (isSet(given, "json")) {
+    const { files: _addresses, ...push } = opened;
+    io.stdout(jsonText({ ...push, files: saved }));
+  }
+  return isFound && saved.every((file) => file.saved_as !== null) ? exitCodes.ok : exitCodes.failed;
+};
+
+interface SavedFile {
+  readonly filename: string;
+  readonly saved_as: string | null;
+}
+
+async function saveFiles(
+  client: Connection["client"],
+  files: Retrieved["files"],
+  folder: string,
+  io: CommandIo,
+): Promise<readonly SavedFile[]> {
+  const saved: SavedFile[] = [];
+  for (const file of files) {
     const name = harmless(file.filename);
     const progress = progressOn(io, name, undefined);
     try {
       const path = await saveFile(
         file.filename,
-        folder === "-" ? "." : folder,
+        folder,
         client.download(file, { signal: io.interruption }),
         progress?.show,
       );
@@ -69,12 +93,42 @@ export const open: RunVerb = async (given, io) => {
       io.stderr(`${name} was not saved: ${problem}\n`);
     }
   }
-  if (isSet(given, "json")) {
-    const { files: _addresses, ...push } = opened;
-    io.stdout(jsonText({ ...push, files: saved }));
+  return saved;
+}
+
+/** The view is spent, so a wrong label must not lose the secret. @returns whether the value was printed. */
+async function printField(found: Found, opened: Retrieved, folder: string, io: CommandIo): Promise<boolean> {
+  if ("value" in found) return printSecret(found.value, io);
+  io.stderr(`${found.problem} The view is spent, so the whole secret is kept.\n`);
+  const { payload } = opened;
+  // A program that reads standard input wants one value, and no other text.
+  if (payload !== null && !io.terminals.stdout) {
+    const path = await saveFile("secret.txt", folder, once(payload), undefined).catch((error: unknown) => {
+      if (systemProblem(error) === undefined) throw error;
+      return undefined;
+    });
+    if (path !== undefined) {
+      io.stderr(`Saved ${harmless(path)}.\n`);
+      return false;
+    }
   }
-  return saved.every((file) => file.saved_as !== null) ? exitCodes.ok : exitCodes.failed;
-};
+  printSecret(payload, io);
+  return false;
+}
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+/** @returns undefined: the whole secret is wanted. @throws CommandRefused usage before a view is spent. */
+function wantedField(given: Given, folder: string): WantedField | undefined {
+  const wanted = { label: textOf(given, "field"), code: isSet(given, "otp") };
+  if (wanted.label === undefined && !wanted.code) return undefined;
+  if (isSet(given, "json") || folder === "-") {
+    throw new CommandRefused("--field and --otp print one value: leave out --json and --output -.", exitCodes.usage);
+  }
+  return wanted;
+}
 
 async function assertWritable(folder: string): Promise<void> {
   if (!(await stat(folder)).isDirectory()) throw new CommandRefused(`${folder} is not a folder.`, exitCodes.usage);
@@ -126,14 +180,16 @@ async function retrieve(client: Connection["client"], push: string, given: strin
 }
 
 /** Programs get the very text. A terminal gets no control characters, and a line end after the last line. */
-function printSecret(payload: string, io: CommandIo): void {
+function printSecret(payload: string | null, io: CommandIo): true {
+  if (payload === null) return true;
   if (!io.terminals.stdout) {
     io.exact(payload);
-    return;
+    return true;
   }
   const shown = harmless(payload, "\n\t");
   if (shown !== payload.replaceAll("\r\n", "\n")) {
     io.stderr("The text has control characters, which are replaced here. A pipe or a file gets them as they are.\n");
   }
   io.stdout(shown.endsWith("\n") ? shown : `${shown}\n`);
+  return true;
 }

@@ -1,9 +1,20 @@
 import { type Expiry, expiryOf } from "../expiry.ts";
 import type { NewPush } from "../push-types.ts";
+import { fieldsToSend } from "./fields-to-send.ts";
 import { type FilesToSend, filesAt } from "./files.ts";
 import { newPassphrase, readSecret } from "./input.ts";
-import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
-import { connect } from "./settings.ts";
+import {
+  type CommandIo,
+  CommandRefused,
+  exitCodes,
+  type Given,
+  isSet,
+  numberOf,
+  type RunVerb,
+  textOf,
+  textsOf,
+} from "./io.ts";
+import { type Connection, connect } from "./settings.ts";
 import { harmless, jsonText, progressOn } from "./text.ts";
 
 const kinds = ["text", "url", "qr"] as const;
@@ -16,12 +27,12 @@ export const push: RunVerb = async (given, io) => {
   }
   const { client } = await connect(given, io, textOf(given, "language"));
   const files = await filesOf(given, io);
-  const payload = files.list.length > 0 ? undefined : await secretOf(given, io);
+  const content = await contentOf(given, files, client, io);
   const passphrase = await newPassphrase(given, io);
   const progress = files.list.length === 0 ? undefined : progressOn(io, "Sending", files.sizeBytes);
   const wanted: NewPush = {
     ...fields,
-    ...(payload === undefined ? { files: files.list } : { payload }),
+    ...content,
     ...(passphrase === undefined ? {} : { passphrase }),
   };
   const made = await client
@@ -79,6 +90,24 @@ function yesOrNo(given: Given, name: string): boolean | undefined {
   throw new CommandRefused(`--${name} must be yes or no.`, exitCodes.usage);
 }
 
+/** Fields can be beside files, in place of a text. */
+async function contentOf(
+  given: Given,
+  { list }: FilesToSend,
+  client: Connection["client"],
+  io: CommandIo,
+): Promise<Pick<NewPush, "payload" | "fields" | "files">> {
+  const fields = await fieldsToSend(given, io);
+  if (fields.length === 0) return list.length > 0 ? { files: list } : { payload: await secretOf(given, io) };
+  if (!["text", undefined].includes(textOf(given, "kind"))) {
+    throw new CommandRefused("--field is only for texts and files.", exitCodes.usage);
+  }
+  // End to end, they are sealed in a payload that every server takes.
+  const isKnown = isSet(given, "e2e") || (await client.features({ signal: io.interruption })).includes("fields");
+  if (!isKnown) throw new CommandRefused("This server does not know fields. Nothing was sent.");
+  return { fields, ...(list.length > 0 && { files: list }) };
+}
+
 async function secretOf(given: Given, io: CommandIo): Promise<string> {
   const secret = await readSecret(io, ' Send it as a file: "sealpush push --as <filename>".');
   return textOf(given, "kind") === "url" ? secret.trim() : secret;
@@ -89,6 +118,9 @@ async function filesOf(given: Given, io: CommandIo): Promise<FilesToSend> {
   if (name === undefined) return await filesAt(given.positionals);
   if (isSet(given, "e2e")) {
     throw new CommandRefused("--e2e needs files whose size is known: name a file instead of --as.", exitCodes.usage);
+  }
+  if (textsOf(given, "field").some((field) => field.endsWith("=-"))) {
+    throw new CommandRefused("Standard input is either a file or the value of a field.", exitCodes.usage);
   }
   if (given.positionals.length > 0)
     throw new CommandRefused("--as sends standard input: name no files.", exitCodes.usage);

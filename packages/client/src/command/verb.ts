@@ -5,6 +5,8 @@ export interface Option {
   readonly short?: string;
   /** What the value is, such as "<time>"; undefined: the option takes none. */
   readonly value?: string;
+  /** It may be given several times. */
+  readonly multiple?: true;
   readonly description: string;
 }
 
