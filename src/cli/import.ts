@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import type { Domain } from "../domain.ts";
+import { SourceChangedError } from "../import/changed-source.ts";
 import type { Destination } from "../import/destination.ts";
 import { createDomainDestination } from "../import/domain-destination.ts";
 import { createDryDestination } from "../import/dry-destination.ts";
@@ -15,32 +16,32 @@ import { type ImportSummary, runImport } from "../import/run-import.ts";
 import { findAccessKeys } from "../pushes/vault.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { sentenceOf } from "./errors.ts";
+import { changedSourceLines } from "./import/changed-source-lines.ts";
 import { orWrongSettings, refuseOwnData, refuseSharedKey, refuseWrongKeys } from "./import/checks.ts";
 import { collect, type GivenSource, givenSource, type SourceOptions } from "./import/given-source.ts";
 import { openSource } from "./import/open-source.ts";
 import { createProblemLines, createProgress, type Progress, reportPath } from "./import/progress.ts";
+import { sourceMarkOf } from "./move-in/source-mark.ts";
 import { findMasterKeys, withDomain } from "./open-domain.ts";
 import { getSettings } from "./settings.ts";
 
 /** In addition to the codes of all commands. */
-const importExitCodes = { with_problems: 3, kept_stricter: 4 } as const;
+const withProblemsExitCode = 3;
 
 const importHelp = `
 Stop Password Pusher first: the import does not see what is viewed or changed there during the run. A server of this
-installation may keep running. The command can be run again at any time: it continues where it stopped, imports nothing
-twice, tries again what could not be read, and updates rows that have changed in the source. Of a row that was changed here
-too, the stricter state stays. Settings of this installation come from the environment, as for the server. See
-docs/migrating-from-password-pusher.md.
+installation may keep running. Rehearse in a data folder of its own. The command can be run again as long as Password Pusher
+has not changed: it continues where it stopped, and imports only rows that no run has imported, such as those left out because
+a key or a file was missing. Once Password Pusher has changed, it refuses, and prints how to import into an empty folder.
+Settings of this installation come from the environment, as for the server. See docs/migrating-from-password-pusher.md.
 
-Exit codes: 0 everything is imported, by this run or earlier ones, and as in the source; 1 refused, failed or interrupted;
-2 the command line or a setting is wrong, or no key fits; 3 the report names rows that were not imported completely; 4
-everything is imported, and the report names rows that were changed here too and are kept as here, or stricter.`;
+Exit codes: 0 everything is imported, by this run or earlier ones; 1 refused, failed or interrupted; 2 the command line or a
+setting is wrong, or no key fits; 3 the report names rows that were not imported completely.`;
 
 interface Options extends SourceOptions {
   readonly dryRun?: true;
   readonly mergeUsers?: true;
   readonly withoutLostFiles?: true;
-  readonly newestDeleted?: true;
   readonly unconfirmedUsers?: UnconfirmedUsers;
   readonly report?: string;
 }
@@ -63,10 +64,6 @@ export function addImport(program: Command, { io, setExitCode }: CommandDeps): v
         "--unconfirmed-users <state>",
         "users who have not confirmed their email address: confirmed if Password Pusher signed them in",
       ).choices(["confirmed", "unconfirmed"] satisfies UnconfirmedUsers[]),
-    )
-    .option(
-      "--newest-deleted",
-      "users and pushes that are newer here than there were deleted there: delete them here too",
     )
     .option(
       "--report <file>",
@@ -182,6 +179,7 @@ async function importAndReport(
     source,
     destination,
     options,
+    given,
     onProgress,
     logProgress,
     unconfirmedUsers,
@@ -207,7 +205,6 @@ async function importAndReport(
       options: {
         mergeUsers: options.mergeUsers === true,
         withoutLostFiles: options.withoutLostFiles === true,
-        newestDeleted: options.newestDeleted === true,
         unconfirmedUsers,
       },
       onProgress(...progress) {
@@ -216,7 +213,7 @@ async function importAndReport(
       },
       onProblem(problem) {
         report?.problem(problem);
-        if (problem.effect !== "updated") problemLines.print(lineOf(problem));
+        problemLines.print(lineOf(problem));
       },
     });
     problemLines.end();
@@ -227,7 +224,9 @@ async function importAndReport(
   } catch (error) {
     const failure = sentenceOf(error);
     report?.finish({ outcome: "failed", summary: undefined, failure, finishedAt: io.clock.now() });
-    throw error;
+    if (!(error instanceof SourceChangedError)) throw error;
+    for (const line of changedSourceLines(error, config, options, sourceMarkOf(given))) io.stderr(`${line}\n`);
+    return exitCodes.failed;
   }
 }
 
@@ -239,23 +238,19 @@ function reportLocation({ report, dryRun: isDryRun }: Options, dataDir: string, 
 
 function outcomeOf({ interrupted, results, differences }: ImportSummary): keyof typeof endings {
   if (interrupted) return "interrupted";
-  if (results.problems + differences.length > 0) return "with_problems";
-  return results.kept > 0 ? "kept_stricter" : "complete";
+  return results.problems + differences.length > 0 ? "with_problems" : "complete";
 }
 
 function exitCodeOf(outcome: ReportOutcome): number {
   if (outcome === "complete") return exitCodes.ok;
-  return outcome === "interrupted" || outcome === "failed" ? exitCodes.failed : importExitCodes[outcome];
+  return outcome === "with_problems" ? withProblemsExitCode : exitCodes.failed;
 }
 
 const endings: Readonly<Record<Exclude<ReportOutcome, "failed">, string>> = {
-  kept_stricter:
-    "Everything is imported. Some rows were changed both there and here since an earlier run: the report names them. They are kept as " +
-    "here, or stricter.",
   complete: "Everything is imported. The counts of source and destination agree.",
   with_problems:
-    "Everything else is imported. To import what was left out or imported in part, run `sealpush import password-pusher` again " +
-    "with what was missing, such as the right keys or the files.",
+    "Everything else is imported. To import what was left out, run `sealpush import password-pusher` again with what was missing, " +
+    "such as the right keys or the files. What was imported in part stays so: to complete it, import into an empty data folder.",
   interrupted: "Interrupted. To continue, run the same command again.",
 };
 

@@ -10,7 +10,7 @@ import { volumeLines } from "../config/short-lived-data.ts";
 import { ForeignDatabaseError } from "../database/database.ts";
 import { findMoveIn, markMoveIn } from "../database/move-marks.ts";
 import { awaitDatabase, embeddedFileOf } from "../database/open-database.ts";
-import { isNewDatabase, WrongMasterKeyError } from "../pushes/vault.ts";
+import { hasData, isNewDatabase, WrongMasterKeyError } from "../pushes/vault.ts";
 import { createEvents } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
@@ -20,7 +20,7 @@ import { findOldDatabase, findSource, noSource, optionsAsSettings } from "./impo
 import { openSource, type SourceArguments } from "./import/open-source.ts";
 import { importPasswordPusher } from "./import.ts";
 import { openProgressServer } from "./move-in/progress-server.ts";
-import { findSourceMark, markSource } from "./move-in/source-mark.ts";
+import { markSource, sourceMarkOf } from "./move-in/source-mark.ts";
 import { openDatabaseOf } from "./open-domain.ts";
 
 const awaitedMs = 30 * secondMs;
@@ -49,6 +49,7 @@ export async function prepareMoveIn(io: CliIo, loaded: LoadResult): Promise<numb
     if (findMovedIn(config.dataDir) === undefined) recordMove(io, loaded, config);
     return undefined;
   }
+  if (config.moveIn === "yes" && state === "in_use") throw refusedInUse(config);
   if (config.moveIn === "yes") return await moveIn(io, loaded, config);
   if (state !== "unfinished") return undefined;
   throw new CommandRefused(
@@ -78,6 +79,14 @@ export async function serveOrExplain(io: CliIo, loaded: LoadResult & { readonly 
     }
     throw error;
   }
+}
+
+function refusedInUse({ dataDir, database }: Config): CommandRefused {
+  const emptyDatabase = database.engine === "postgres" ? ", and SEALPUSH_DATABASE_URL an empty database" : "";
+  return new CommandRefused(
+    `The database ${printable(database)} is in use already, so nothing was imported into it. SEALPUSH_MOVE_IN=no serves it as it is. ` +
+      `To move in, let DATA_DIR (now ${dataDir}) name an empty folder${emptyDatabase}.`,
+  );
 }
 
 /** The master key would be lost, and another container would import again. @throws WrongSettings */
@@ -113,11 +122,6 @@ function refuseSecondMoveIn({ dataDir, database }: Config, source: SourceArgumen
   );
 }
 
-function sourceMarkOf({ database }: SourceArguments): string | undefined {
-  const address = parseSourceAddress(database);
-  return address.engine === "sqlite" ? findSourceMark(address.path) : undefined;
-}
-
 /** Two marks of a complete import, apart from that in the database: beside the old database, and in the data folder. */
 function recordMove(io: CliIo, { given }: LoadResult, { dataDir, database, logLevel }: Config): void {
   const source = findSource(dataDir, given);
@@ -135,14 +139,14 @@ function eventsTo({ stdout, clock }: CliIo, logLevel: Config["logLevel"]) {
   return createEvents({ logger: createLogger(logLevel, { write: stdout }), clock });
 }
 
-/** "none": nothing was ever stored. "in_use": this server stored data without moving in. */
-type State = "none" | "in_use" | "unfinished" | "finished";
+/** "none": no server has started on it. "empty": nothing is stored. "in_use": this server stored data without moving in. */
+type State = "none" | "empty" | "in_use" | "unfinished" | "finished";
 
 /** DATABASE_URL may be that of Password Pusher, which this server never stored data in. */
 async function isInUse(config: Config, io: CliIo): Promise<boolean> {
   try {
     const state = await stateOf(config, io);
-    return state === "in_use" || state === "finished";
+    return state === "empty" || state === "in_use" || state === "finished";
   } catch (error) {
     if (error instanceof ForeignDatabaseError) return false;
     throw error;
@@ -157,7 +161,9 @@ async function stateOf(config: Config, io: CliIo): Promise<State> {
   const db = await openDatabaseOf(config, io);
   try {
     const mark = await findMoveIn(db.read);
-    return mark ?? ((await isNewDatabase(db.read)) ? "none" : "in_use");
+    if (mark !== undefined) return mark;
+    if (await hasData(db.read)) return "in_use";
+    return (await isNewDatabase(db.read)) ? "none" : "empty";
   } finally {
     await db.close();
   }

@@ -1,17 +1,20 @@
 import type { PushPart, RelatedCounts, UserPart } from "@sealpush/import-password-pusher";
-import type { AdoptedUser, UserUpdate } from "../accounts/admin/adopt-user.ts";
-import type { ImportedPush } from "../pushes/create/import-push.ts";
-import type { PushToWithdraw, ReimportPlan, Withdrawal } from "../pushes/create/reimport-push.ts";
-import type { Aspect, AspectDigests, RowDigests } from "./aspects.ts";
-import type { ImportedRow, ImportedRows, ImportedUser, RecordedCounts } from "./store/imported-rows.ts";
+import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
+import type { ImportedPush } from "../pushes/create/adopt-push.ts";
+import type { Activity } from "./store/activity.ts";
+import type {
+  ImportedRow,
+  ImportedRows,
+  ImportedUser,
+  RecordedCounts,
+  RecordedSnapshot,
+} from "./store/imported-rows.ts";
 
 /** A user to import. */
 export interface IncomingUser {
   readonly sourceId: number;
   readonly user: AdoptedUser;
   readonly missingParts: readonly UserPart[];
-  readonly identity: string;
-  readonly aspects: AspectDigests;
 }
 
 /** A push to import. */
@@ -19,8 +22,6 @@ export interface IncomingPush {
   readonly sourceId: number;
   readonly push: ImportedPush;
   readonly missingParts: readonly PushPart[];
-  readonly identity: string;
-  readonly aspects: AspectDigests;
   readonly related: RelatedCounts;
 }
 
@@ -36,29 +37,20 @@ export type PushOutcome =
   | { readonly outcome: "imported_before"; readonly imported: ImportedRow }
   | { readonly outcome: "link_taken" };
 
-/** A user of an earlier run has what the source changed since, except what was changed here. */
-export type UserUpdateOutcome = { readonly outcome: "updated" } & UserUpdate;
-
-/** The same for a push. */
-export interface PushUpdateOutcome {
-  readonly outcome: "updated";
-  readonly plan: ReimportPlan;
-  /** The source asks for a passphrase, and the push here does not. */
-  readonly lacksPassphrase: boolean;
-}
-
-/** Nothing was written, because another run has changed the record of the row to `now`. */
-export interface ChangedMeanwhile<Row> {
-  readonly outcome: "changed_meanwhile";
-  readonly now: Row;
-}
-
 export type StyleOutcome =
-  | { readonly outcome: "imported" | "imported_before" | "updated" | "other_style" }
+  | { readonly outcome: "imported" | "imported_before" | "other_style" }
   | { readonly outcome: "refused"; readonly reason: string };
 
 /** The destination of rows: the domain, or nothing in a dry run. */
 export interface Destination {
+  /** undefined: no row of the source was imported. */
+  recordedSnapshot(): Promise<RecordedSnapshot | undefined>;
+  /** `identities` as they are recorded. */
+  identitiesDigest(identities: string): string;
+  /** The snapshot that is recorded with the first row that is imported. */
+  setSnapshot(snapshot: RecordedSnapshot): void;
+  /** What was done here since. */
+  activitySince(time: number): Promise<Activity>;
   /** Users that were imported before, by the source's ids. */
   importedUsers(): Promise<ReadonlyMap<number, ImportedUser>>;
   pushFinder: ImportedRows["pushFinder"];
@@ -66,28 +58,7 @@ export interface Destination {
   importUser(incoming: IncomingUser, merge: boolean): Promise<UserOutcome>;
   /** @throws the error of reading a file. */
   importPush(incoming: IncomingPush): Promise<PushOutcome>;
-  /** For the digests of records. */
-  readonly digests: Pick<RowDigests, "of" | "all">;
-  /** The changes of the source since the row was imported. @param changed some of the aspects. */
-  updateUser(
-    imported: ImportedUser,
-    incoming: IncomingUser,
-    changed: readonly Aspect[],
-  ): Promise<UserUpdateOutcome | ChangedMeanwhile<ImportedUser>>;
-  /** @throws the error of reading a file. */
-  updatePush(
-    imported: ImportedRow,
-    incoming: IncomingPush,
-    isComplete: boolean,
-  ): Promise<PushUpdateOutcome | ChangedMeanwhile<ImportedRow>>;
-  /** For rows that the source does not have any more. `gone`: there is nothing here either. */
-  withdrawUser(imported: ImportedUser): Promise<"removed" | "used" | "last_admin" | "gone">;
-  /** @param isPurged as `PushToWithdraw.isPurged`. */
-  withdrawPush(imported: ImportedRow, isPurged: PushToWithdraw["isPurged"]): Promise<Withdrawal>;
-  /** All records, in the order of the source's ids. */
-  records(kind: "user" | "push"): AsyncIterable<ImportedRow & { readonly createdAt: number | null }>;
-  /** @param css undefined: the source has none. */
-  importStyleSheet(css: string | undefined): Promise<StyleOutcome>;
+  importStyleSheet(css: string): Promise<StyleOutcome>;
   /** When the server deletes the row of a push that has ended; undefined: never. */
   deletedAt(push: { readonly ownerId: number | null; readonly endedAt: number }): number | undefined;
   /** Counts for the comparison at the end; undefined in a dry run. */

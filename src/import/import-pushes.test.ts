@@ -47,8 +47,8 @@ function sourceOf(pushes: number, auditEntries: number, onTrail: (underWay: numb
       underWay -= 1;
       return { entries: [], missingParts: [] };
     },
-    userIdentities: none,
-    pushIdentities: none,
+    snapshot: async () => ({ tables: {}, identities: "" }),
+    changesSince: async () => [],
     firstConfirmationEmailAt: async () => undefined,
     tryKeys: async () => ({ tried: 0, opened: 0, examples: [] }),
     readFile: none,
@@ -68,7 +68,7 @@ test.each([
   const { results } = await runImport({
     source,
     destination: await createDryDestination(undefined, source.fingerprint),
-    options: { mergeUsers: false, withoutLostFiles: false, newestDeleted: false, unconfirmedUsers: undefined },
+    options: { mergeUsers: false, withoutLostFiles: false, unconfirmedUsers: undefined },
     now: 1,
     signal: new AbortController().signal,
     onProgress: () => undefined,

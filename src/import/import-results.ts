@@ -1,17 +1,16 @@
 import type { MissingPart, RelatedCounts, SourceFile, SourceKind } from "@sealpush/import-password-pusher";
 import { noRelated } from "./source-values.ts";
 
-/** A row that was not imported completely, or has changed since an earlier run. It holds no secret or token. */
+/** A row that was not imported completely. It holds no secret or token. */
 export interface Problem {
   readonly table: "users" | "pushes" | "site_settings";
   /** In the source. */
   readonly id: number;
   /**
-   * `left_out`: the row was not imported; a later run tries again. `partly`: it was imported, but not what the reason names; a
-   * later run tries again. `kept`: it was changed here since an earlier run, and the stricter of both stays. `updated`: the source has
-   * changed it since an earlier run, and now it is the same here. `withdrawn`: the source does not have it any more, and it was deleted here.
+   * `left_out`: the row was not imported; a later run tries again. `partly`: it was imported, but not what the reason names, and
+   * stays so.
    */
-  readonly effect: "left_out" | "partly" | "kept" | "updated" | "withdrawn";
+  readonly effect: "left_out" | "partly";
   /** Without names. */
   readonly reason: string;
   /** The file that cannot be read. */
@@ -76,7 +75,7 @@ const ofUnreadablePush = forAllTables("leftOut", "They belong to pushes that the
 
 const unreadable = {
   effect: "leftOut",
-  reason: "They cannot be read, are missing or damaged, or were created after their push was imported.",
+  reason: "They cannot be read, or are missing or damaged.",
 } as const;
 const ownerless = { effect: "skipped", reason: "Their push has no owner, so nobody could see them." } as const;
 const ended = { effect: "skipped", reason: "Their push had ended." } as const;
@@ -113,12 +112,6 @@ export class ImportResults {
   /** Reasons of problems that are not in the counts of a table. */
   readonly partReasons = new Map<string, number>();
   problems = 0;
-  /** Rows of earlier runs that the source has changed since. */
-  updated = 0;
-  /** Rows of earlier runs that the source does not have any more, and that were deleted here. */
-  withdrawn = 0;
-  /** Rows of earlier runs that were changed here, and that stay as they are here, or stricter. */
-  kept = 0;
   fileBytes = 0;
   /** Pushes of this run that no server deletes before the run ends, and the entries of their audit trails. */
   readonly lasting = { pushes: 0, auditEntries: 0 };
@@ -157,29 +150,7 @@ export class ImportResults {
     for (const { reason, file } of parts) this.#report({ table, id, effect: "partly", reason, ...problemFile(file) });
   }
 
-  /** @param what has changed there, such as "its views". */
-  reportUpdated(table: Problem["table"], id: number, what: string): void {
-    this.updated += 1;
-    this.#onProblem({
-      table,
-      id,
-      effect: "updated",
-      reason: `Changed in the source since the last run, and updated here: ${what}.`,
-    });
-  }
-
-  reportWithdrawn(table: Problem["table"], id: number): void {
-    this.withdrawn += 1;
-    this.#onProblem({ table, id, effect: "withdrawn", reason: "The source does not have it any more." });
-  }
-
-  /** The row is at least as strict here as in the source. */
-  reportKept(table: Problem["table"], id: number, reason: string): void {
-    this.kept += 1;
-    this.#onProblem({ table, id, effect: "kept", reason });
-  }
-
-  /** A change of the source that could not be made here. */
+  /** Something of an imported row that is not as at the source. */
   reportNotDone(table: Problem["table"], id: number, reason: string): void {
     this.#report({ table, id, effect: "partly", reason });
   }

@@ -4,17 +4,15 @@ import type { ImportRun } from "./run-context.ts";
 
 export async function importStyleSheet({ source, destination, results }: ImportRun): Promise<void> {
   const css = await source.styleSheet();
+  if (css === undefined) return;
   const outcome = await destination.importStyleSheet(css);
   switch (outcome.outcome) {
     case "imported":
       results.styleSheet.imported += 1;
       return;
     case "imported_before":
-      if (css !== undefined) results.styleSheet.importedBefore += 1;
+      results.styleSheet.importedBefore += 1;
       return;
-    case "updated":
-      if (css !== undefined) results.styleSheet.importedBefore += 1;
-      return results.reportUpdated("site_settings", 0, "the style sheet");
     case "other_style":
       return results.leaveOut("site_settings", 0, "This server already has another style sheet, which stays.");
     case "refused":

@@ -21,30 +21,16 @@ export function writeParts(parts: readonly Part[]): string {
 
 /** @throws Error for a name that this version does not know. */
 export function readParts(written: string): readonly Part[] {
-  return written === "" ? [] : written.split(" ").map(partNamed);
-}
-
-function partNamed(name: string): Part {
-  if (!isPart(name)) throw new Error("The record of an imported row names an unknown part.");
-  return name;
+  const parts = written === "" ? [] : written.split(" ");
+  if (!parts.every(isPart)) throw new Error("The record of an imported row names an unknown part.");
+  return parts;
 }
 
 function isPart(name: string): name is Part {
   return Object.hasOwn(partNames, name);
 }
 
-/** What to report about the parts of a row of an earlier run that cannot be read now. */
-export function missingOfImported(before: readonly Part[], missing: readonly MissingPart[]): readonly MissingPart[] {
-  return missing.map(({ part, reason, ...rest }) => ({
-    ...rest,
-    part,
-    reason: before.includes(part)
-      ? reason
-      : `It stays as it was imported, because ${partNames[part]} cannot be read now, so changes of that are not known. ${reason}`,
-  }));
-}
-
-/** What to report about a row of an earlier run that cannot be read now. */
-export function unreadableNow({ reason }: { readonly reason: string }): string {
-  return `It stays as it was imported, because its row cannot be read now. ${reason}`;
+/** What to report about a row that an earlier run imported in part. */
+export function missingBefore({ missingParts }: { readonly missingParts: readonly Part[] }): readonly MissingPart[] {
+  return missingParts.map((part) => ({ part, reason: `An earlier run imported it without ${partNames[part]}.` }));
 }

@@ -5,10 +5,10 @@ import type {
   SourceNotification,
   SourcePush,
 } from "@sealpush/import-password-pusher";
-import type { ImportedPush } from "../pushes/create/import-push.ts";
+import type { ImportedPush } from "../pushes/create/adopt-push.ts";
 import { importedOptions } from "../pushes/push-options.ts";
 import type { EndReason, IncomingFile, LinkDeliveryReport } from "../pushes/pushes.ts";
-import type { ImportedEvent } from "../pushes/store/import-push.ts";
+import type { ImportedEvent } from "../pushes/store/adopt-push.ts";
 import type { Owners } from "./run-context.ts";
 import { isSourceFileError } from "./source-values.ts";
 

@@ -29,11 +29,8 @@ export interface ReportHead {
   readonly startedAt: number;
 }
 
-/**
- * After `interrupted` and `failed` the command has to be run again. `kept_stricter`: complete, except that some rows were changed here
- * and are stricter than in the source.
- */
-export type ReportOutcome = "complete" | "kept_stricter" | "with_problems" | "interrupted" | "failed";
+/** After `interrupted` and `failed` the command has to be run again. */
+export type ReportOutcome = "complete" | "with_problems" | "interrupted" | "failed";
 
 export interface ReportEnd {
   readonly outcome: ReportOutcome;
@@ -59,7 +56,7 @@ export function openReport(location: { readonly given: string } | { readonly def
   write(
     text,
     textPathOf(path),
-    `Import from Password Pusher${dryRun ? " (nothing was written)" : ""}\n\nRows that were not imported completely, or have changed since the last run:\n`,
+    `Import from Password Pusher${dryRun ? " (nothing was written)" : ""}\n\nRows that were not imported completely:\n`,
   );
   let problems = 0;
   return {
@@ -197,9 +194,6 @@ function quoted(text: string): string {
 const effectNames = {
   left_out: "left out",
   partly: "imported in part",
-  kept: "kept as it is here, or stricter",
-  updated: "updated",
-  withdrawn: "deleted here",
 } as const;
 
 function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
@@ -225,9 +219,6 @@ function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
     notifications: counts(notifications),
     files: counts(files),
     style_sheet: counts(results.styleSheet),
-    updated: results.updated,
-    withdrawn: results.withdrawn,
-    kept: results.kept,
     pushes_by_kind_and_state: Object.fromEntries([...results.kinds].sort()),
     file_bytes: results.fileBytes,
     behind: results.notImported.map(({ table, effect, reason, count }) => ({
@@ -241,12 +232,6 @@ function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
   };
 }
 
-/** Sentences without their subject, for one row and for several. */
-function earlierRows(count: number, [one, several]: readonly [string, string]): readonly string[] {
-  if (count === 0) return [];
-  return ["", count === 1 ? `1 row of earlier runs ${one}` : `${count} rows of earlier runs ${several}`];
-}
-
 /** The summary of a run as text. */
 export function summaryLines({ warnings, inSource, results, differences }: ImportSummary): readonly string[] {
   const titled = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines]);
@@ -255,15 +240,6 @@ export function summaryLines({ warnings, inSource, results, differences }: Impor
     ...titled("Imported pushes by kind and state:", countedLines(results.kinds)),
     ...titled("Reasons for rows that were left out or not needed:", results.notImported.map(notImportedLine)),
     ...titled("Reasons for rows that were imported in part:", countedLines(results.partReasons)),
-    ...earlierRows(results.updated, ["has changed and was updated.", "have changed and were updated."]),
-    ...earlierRows(results.withdrawn, [
-      "is not in the source any more and was deleted here.",
-      "are not in the source any more and were deleted here.",
-    ]),
-    ...earlierRows(results.kept, [
-      "was changed there and here: it is kept as it is here, or stricter.",
-      "were changed there and here: they are kept as they are here, or stricter.",
-    ]),
     ...titled(
       "Warnings:",
       warnings.map((warning) => `  ${warning}`),

@@ -10,8 +10,6 @@ export interface ImportDeps {
     readonly mergeUsers: boolean;
     /** Import pushes without the files that cannot be read. */
     readonly withoutLostFiles: boolean;
-    /** The newest rows of earlier runs were deleted in the source: it is not a copy from before these runs. */
-    readonly newestDeleted: boolean;
     /** undefined: nobody has decided. Then those who may have been asked to confirm their address stay unconfirmed. */
     readonly unconfirmedUsers: UnconfirmedUsers | undefined;
   };

@@ -1,22 +1,22 @@
 import type { SourceCounts } from "@sealpush/import-password-pusher";
+import { refuseChangedSource } from "./changed-source.ts";
 import type { Destination } from "./destination.ts";
-import { importPushes, withdrawPushes } from "./import-pushes.ts";
+import { importPushes } from "./import-pushes.ts";
 import { type CountedIds, countedTables, ImportResults, tableNames, totalOf } from "./import-results.ts";
 import { importStyleSheet } from "./import-style-sheet.ts";
-import { importUsers, withdrawUsers } from "./import-users.ts";
+import { importUsers } from "./import-users.ts";
 import { type ImportDeps, type ImportRun, Owners } from "./run-context.ts";
-import { refuseOtherInstallation } from "./same-source.ts";
 
 export type ImportSummary = Awaited<ReturnType<typeof runImport>>;
 
 /**
- * Withdraws rows that the source does not have any more, then imports users, then pushes, then the style sheet. Each row is written and recorded in a transaction of its own, so a run may be
- * interrupted anywhere, and the next run continues. @throws errors of the source or the destination as a whole. Errors of a
+ * Imports users, then pushes, then the style sheet. Each row is written and recorded in a transaction of its own, so a run may be
+ * interrupted anywhere, and the next run continues. @throws SourceChangedError, and errors of the source or the destination as a whole. Errors of a
  * single row are reported instead.
  */
 export async function runImport({ onProgress, onProblem, ...deps }: ImportDeps) {
   const { source, destination, signal } = deps;
-  await refuseOtherInstallation(source, destination, deps.options);
+  await refuseChangedSource(source, destination, deps.now);
   const inSource = await source.counts();
   const read = { users: 0, pushes: 0 };
   const results = new ImportResults(onProblem);
@@ -30,8 +30,6 @@ export async function runImport({ onProgress, onProblem, ...deps }: ImportDeps) 
       onProgress(table, read[table], inSource[table]);
     },
   };
-  await withdrawPushes(run);
-  await withdrawUsers(run);
   if (!signal.aborted) await importUsers(run);
   if (!signal.aborted) await importPushes(run);
   if (!signal.aborted) await importStyleSheet(run);
@@ -51,7 +49,7 @@ export async function runImport({ onProgress, onProblem, ...deps }: ImportDeps) 
 function warningsOn({ ownerless, unconfirmed }: ImportResults, { unconfirmedUsers }: ImportDeps["options"]) {
   const keptUnconfirmed = "not confirmed here either, as long as nobody confirms a link from an email";
   const otherDecision =
-    " If the source signed in users without a confirmation, run the command again with --unconfirmed-users confirmed";
+    " If the source signed in users without a confirmation, import into an empty data folder with --unconfirmed-users confirmed";
   return [
     ...idsWarning(ownerless, [
       "push belongs to a user who is not in the source. It is imported without owner, name and note",

@@ -1,4 +1,3 @@
-import type { AdoptedAccounts } from "../accounts/admin/adopt-user.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { AccessKeys } from "../crypto/access-keys.ts";
 import type { Keyring } from "../crypto/keyring.ts";
@@ -6,7 +5,6 @@ import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { UrlTokens } from "../crypto/url-token.ts";
 import type { ReadConnection } from "../database/database.ts";
 import type { Vault } from "../pushes/vault.ts";
-import type { RowDigests } from "./aspects.ts";
 
 /** This server's data, for a verification. It offers no way to write. */
 export interface StoredImport {
@@ -16,9 +14,6 @@ export interface StoredImport {
   readonly urlTokens: UrlTokens;
   /** See `ownerChecks`. */
   readonly ownerCheckOf: Vault["ownerCheckOf"];
-  readonly accounts: Pick<AdoptedAccounts, "hasEndedToken">;
-  /** Makes the digests that the records of imported rows hold. */
-  readonly digests: RowDigests;
   readonly blobs: Pick<BlobStore, "read">;
   readonly argon2: Pick<Argon2Queue, "deriveKey">;
   /** How long ended pushes of users are kept; undefined: for ever. */

@@ -55,6 +55,8 @@ export async function verifyImport({ source, here, now, signal, onProgress, onFi
   const results = new Results(onFinding, (table, read) => onProgress(table, read, inSource[table]));
   const recorded = await rows.counts();
   if (recorded.users + recorded.pushes === 0 && inSource.users + inSource.pushes > 0) return "not_imported";
+  const recordedSnapshot = await rows.readSnapshot();
+  const changesThere = recordedSnapshot && (await source.changesSince(recordedSnapshot.tables));
   const users = await rows.readUsers();
   for await (const row of source.users()) {
     if (signal.aborted) break;
@@ -67,7 +69,7 @@ export async function verifyImport({ source, here, now, signal, onProgress, onFi
     const owner = row.outcome === "read" && row.row.userId !== null ? users.get(row.row.userId) : undefined;
     results.add("pushes", row.id, await verifyPushRow({ source, here, now }, row, imported, owner));
   });
-  return { interrupted: signal.aborted, inSource, results };
+  return { interrupted: signal.aborted, inSource, results, changesThere: changesThere ?? [] };
 }
 
 interface RecordedPush {
@@ -108,7 +110,10 @@ async function verifyPushRow(
 ): Promise<Verdict> {
   if (row.outcome === "skipped") return Verdict.notNeeded();
   if (row.outcome === "unreadable") return new Verdict().fail(row.reason);
-  if (imported !== undefined) return await verifyPush({ here, source, push: row.row, imported, owner, now });
+  if (imported !== undefined) {
+    const eventsThere = row.related?.auditEntries ?? 0;
+    return await verifyPush({ here, source, push: row.row, eventsThere, imported, owner, now });
+  }
   const { userId, end } = row.row;
   const isForgotten = userId === null && end !== null && end.at + tombstoneMs <= now;
   if (isForgotten || owner?.accountExists === false) return Verdict.notNeeded();

@@ -2,17 +2,16 @@ import { createHash } from "node:crypto";
 import type { ImportSource, SourceFile, SourcePush } from "@sealpush/import-password-pusher";
 import { BlobStoreError } from "../blobs/blob-store.ts";
 import { readStoredFile, type StoredFile, StoredFileError } from "../pushes/claim/stored-files.ts";
-import { endedByTime, expiryOf } from "../pushes/create/import-push.ts";
+import { endedByTime, expiryOf } from "../pushes/create/adopt-push.ts";
 import { hasEnded, openLink, tombstoneMs } from "../pushes/present-push.ts";
 import { openFileDetails, openFileKey, openPayload, openPushKey } from "../pushes/seals.ts";
-import { readImportedState } from "../pushes/store/import-push.ts";
 import { findFilesOf, findPushById } from "../pushes/store/push-store.ts";
 import { type FileRow, type PushRow, pushes, rowSecrets, type SealedPush } from "../pushes/store/tables.ts";
 import { findSealedPush } from "../pushes/store/write-view.ts";
 import { findStoredLinkKey } from "../pushes/stored-link-keys.ts";
 import { partNames } from "./missing-parts.ts";
 import { isSourceFileError } from "./source-values.ts";
-import type { ImportedRow, ImportedUser } from "./store/imported-rows.ts";
+import { findChanges, type ImportedRow, type ImportedUser } from "./store/imported-rows.ts";
 import type { StoredImport } from "./stored-import.ts";
 import { Verdict } from "./verdict.ts";
 
@@ -20,6 +19,8 @@ interface Compared {
   readonly here: StoredImport;
   readonly source: Pick<ImportSource, "readFile">;
   readonly push: SourcePush;
+  /** The number of entries in its audit trail at the source. */
+  readonly eventsThere: number;
   readonly imported: ImportedRow;
   /** undefined: it has no owner, or one who is not in the source. */
   readonly owner: ImportedUser | undefined;
@@ -53,7 +54,7 @@ async function hasChanged({ here, imported }: Compared, row: PushRow | undefined
 }
 
 async function compare(compared: Compared, sealed: SealedPush | undefined): Promise<Verdict> {
-  const { here, push, imported, owner, now } = compared;
+  const { here, push, eventsThere, imported, owner, now } = compared;
   if (sealed === undefined) return await explainMissing(compared);
   const verdict = new Verdict();
   const { row } = sealed;
@@ -62,8 +63,8 @@ async function compare(compared: Compared, sealed: SealedPush | undefined): Prom
   // The pushes of a deleted account end, and lose their owner, until they are deleted.
   if (owner?.accountExists === false && row.ownerId === null && row.endedAt !== null) return Verdict.notNeeded();
   if (row.ownerId !== (owner?.id ?? null)) return verdict.fail("It does not belong to the account of its owner here.");
-  const state = await readImportedState(here.read, row.id, imported.related.auditEntries);
-  const isEdited = state?.isEdited === true && row.endedAt === null;
+  const { isTouched, hasEdits } = await findChanges(here.read, imported);
+  const isEdited = hasEdits && row.endedAt === null;
   await compareLabels(compared, row, isEdited, verdict);
   if (hasEnded(row, now)) {
     verdict.state = "ended";
@@ -75,20 +76,14 @@ async function compare(compared: Compared, sealed: SealedPush | undefined): Prom
     }
     verdict.change("Its time has passed at the source, and it was given more time here.");
   }
-  const uncounted = push.countedViews - imported.views;
-  if (state?.isTouched === true && uncounted > 0) {
+  const eventsSince = eventsThere - imported.related.auditEntries;
+  if (isTouched && eventsSince > 0) {
     verdict.fail(
-      `It was viewed at the source since the last import, and these views (${uncounted}) do not count here.`,
+      `Its audit trail at the source has more entries than were imported (${eventsSince}): views among them do not count here.`,
     );
   }
   if (isEdited) verdict.change("It was edited here, so its content and limits are not compared.");
   else compareLimits(push, row, verdict);
-  const keepsPassphrase = state?.isTouched === true && push.open?.passphrase === null && row.passphraseSalt !== null;
-  if (keepsPassphrase && !isEdited) {
-    return verdict.change(
-      "Its passphrase was removed at the source and is still needed here, so it could not be opened.",
-    );
-  }
   await compareContent(compared, sealed, isEdited, verdict);
   return verdict;
 }

@@ -1,5 +1,10 @@
 import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
-import { findStoredAccount, findStoredToken, type StoredAccount } from "../accounts/store/stored-account.ts";
+import {
+  findStoredAccount,
+  findStoredToken,
+  hasEndedAdoptedToken,
+  type StoredAccount,
+} from "../accounts/store/stored-account.ts";
 import { isBcryptHash } from "../crypto/bcrypt.ts";
 import { partNames } from "./missing-parts.ts";
 import type { ImportedUser } from "./store/imported-rows.ts";
@@ -59,15 +64,14 @@ function compareFactor(
 
 async function compareToken(
   verdict: Verdict,
-  { read, access, accounts, digests }: StoredImport,
+  { read, access }: StoredImport,
   { token, imported, now }: { readonly token: string; readonly imported: ImportedUser; readonly now: number },
 ): Promise<void> {
-  const { id: userId, aspects } = imported;
+  const { id: userId } = imported;
   const found = await findStoredToken(read, access, token);
   if (found === "missing") {
     // An ended token stays, but a replacement of the access secret leaves no digest to find it by.
-    const wasImported = aspects.api_token === digests.of("api_token", token);
-    if (wasImported && (await accounts.hasEndedToken(userId, read))) {
+    if (await hasEndedAdoptedToken(read, userId)) {
       verdict.change("Its API token was ended here by `sealpush keys replace-access`, as all tokens were.");
     } else verdict.fail("Its API token is not here.");
   } else if (found === "forged") verdict.fail("Its API token was changed in the database of this server.");

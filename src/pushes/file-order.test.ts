@@ -8,7 +8,7 @@ import { makeFile } from "../../test/support/files.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
 import { chunksOf } from "../../test/support/resumable-uploads.ts";
 import { environmentOf, startObjectStore } from "../../test/support/s3/object-store.ts";
-import { importPush } from "./create/import-push.ts";
+import { adoptPush } from "./create/adopt-push.ts";
 import { type CreatePush, createPushes, type Pushes, type Upload } from "./pushes.ts";
 import { listFiles, positionFiles } from "./seals.ts";
 
@@ -116,7 +116,7 @@ describe.each(["folder", "S3"])(
         retrievalStep: false,
         notifyOnView: false,
       };
-      expect(await importPush(deps, push, async () => "recorded")).toMatchObject({ outcome: "imported" });
+      expect(await adoptPush(deps, push, async () => "recorded")).toMatchObject({ outcome: "imported" });
       await expectOrder(fixture, urlToken, names);
     });
 

@@ -21,8 +21,6 @@ async function importLink(fixture: TestDomain, urlToken: string, ownerId: number
   return await destination.importPush({
     sourceId: nextSourceId,
     missingParts: [],
-    identity: "",
-    aspects: {},
     related: noRelated,
     push: {
       urlToken,

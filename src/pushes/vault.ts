@@ -93,7 +93,11 @@ export async function isNewDatabase(connection: ReadConnection): Promise<boolean
     if ((await findSealedSecret(connection, name)) !== undefined) return false;
   }
   if ((await readKeyMarks(connection)).length > 0) return false;
-  return (await connection.one(findData)) === undefined;
+  return !(await hasData(connection));
+}
+
+export async function hasData(connection: ReadConnection): Promise<boolean> {
+  return (await connection.one(findData)) !== undefined;
 }
 
 /** In one transaction, so that a crash leaves all of them or none. Changes nothing if another process was faster. */

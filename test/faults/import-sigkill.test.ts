@@ -9,7 +9,6 @@ import { settingsOfEngine } from "../support/engine.ts";
 import { importOf } from "../support/password-pusher/import-run.ts";
 import { type Installation, installProduction } from "../support/password-pusher/installations.ts";
 import { addManyPushes, manyTokenOf } from "../support/password-pusher/many-pushes.ts";
-import { changeSource } from "../support/password-pusher/source-changes.ts";
 import { newDataDir, runProgram, runToItsEnd, spawnProgram } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
 
@@ -56,16 +55,11 @@ const everythingIn = (dataDir: string) =>
   }));
 
 /** @returns false if it completed before. */
-async function killAfter(
-  rows: number,
-  dataDir: string,
-  installation: Installation,
-  countDone = countRows,
-): Promise<boolean> {
+async function killAfter(rows: number, dataDir: string, installation: Installation): Promise<boolean> {
   const environment = { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir };
   const child = spawnProgram(importOf(installation), environment);
   const run = runToItsEnd(child);
-  while (child.exitCode === null && (await countDone(dataDir)) < rows);
+  while (child.exitCode === null && (await countRows(dataDir)) < rows);
   child.kill("SIGKILL");
   return (await run).exitCode === null;
 }
@@ -90,42 +84,6 @@ test("an import that is killed repeatedly ends with the same data as an uninterr
   for (const number of [0, 1, 7, manyPushes - 1]) {
     const answer = await fetch(`${server.baseUrl}/api/v2/pushes/${manyTokenOf(number)}?passphrase=open+sesame`);
     expect(await answer.json()).toMatchObject({ payload: "correct-horse-battery-staple", views_remaining: 3 });
-  }
-});
-
-const added = sql<[], { count: number }>(
-  "SELECT count(*) AS count FROM imported_rows WHERE source_id >= 10000 AND views = 2",
-);
-const viewsOfMany = sql<[], { views: number; count: number }>(
-  `SELECT pushes.views AS views, count(*) AS count FROM imported_rows JOIN pushes ON pushes.id = imported_rows.id
-   WHERE imported_rows.kind = 'push' AND source_id >= 10000 GROUP BY pushes.views`,
-);
-
-test("views there and here are added up once by a later run that is killed repeatedly", async () => {
-  const viewedPushes = 150;
-  const installation = installProduction((connection) => addManyPushes(connection, viewedPushes));
-  const dataDir = newDataDir();
-  await runProgram(importOf(installation), { DATA_DIR: dataDir });
-  {
-    const server = await startServer({ dataDir });
-    for (let number = 0; number < viewedPushes; number += 1) {
-      const answer = await fetch(`${server.baseUrl}/api/v2/pushes/${manyTokenOf(number)}?passphrase=open+sesame`);
-      expect(await answer.json()).toMatchObject({ views_remaining: 3 });
-    }
-    await server.stop();
-  }
-  await changeSource(installation, (run) =>
-    run(
-      `INSERT INTO audit_logs (created_at, updated_at, ip, kind, push_id, referrer, user_agent)
-       SELECT created_at, created_at, '192.0.2.9', 1, id, '', 'test' FROM pushes WHERE id >= 10000`,
-    ),
-  );
-  const countAdded = async (folder: string) => (await theme(folder, (reading) => reading.one(added)))?.count ?? 0;
-  for (const kill of [1, 30]) expect(await killAfter(kill, dataDir, installation, countAdded)).toBe(true);
-  for (let runs = 0; runs < 2; runs += 1) {
-    expect((await runProgram(importOf(installation), { DATA_DIR: dataDir })).exitCode).toBe(3);
-    const found = await theme(dataDir, (reading) => reading.all(viewsOfMany));
-    expect(found?.map((row) => ({ ...row }))).toEqual([{ views: 3, count: viewedPushes }]);
   }
 });
 

@@ -185,7 +185,8 @@ test("without a setting, users who may have been asked to confirm their address 
   const undecided = await importInto(target, installation);
   expect(undecided.isConfirmed).toBe(false);
   expect(undecided.stdout).toMatch(/1 user's email address is not confirmed here either, .* \(4\)\. If the source/);
-  const decided = await importInto(target, installation, "--unconfirmed-users", "confirmed");
+  expect(undecided.stdout).toContain("import into an empty data folder with --unconfirmed-users confirmed");
+  const decided = await importInto(makeImportTarget(), installation, "--unconfirmed-users", "confirmed");
   expect(decided.isConfirmed).toBe(true);
   expect(decided.stdout).toContain("counts as confirmed here (4).");
 

@@ -21,8 +21,6 @@ test.each([
   const imported = await createDomainDestination(domain, testEffects(fixture.clock), "another server").importPush({
     sourceId: 1,
     missingParts: [],
-    identity: "",
-    aspects: {},
     related: noRelated,
     push: {
       ...{ urlToken, kind: "url", ownerId: null, name: "", note: "", end: null },

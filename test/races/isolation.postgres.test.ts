@@ -38,8 +38,6 @@ async function openTwoDomains(isolation: Isolation): Promise<readonly [TestDomai
 const incomingPush = (sourceId: number, now: number): IncomingPush => ({
   sourceId,
   missingParts: [],
-  identity: "",
-  aspects: {},
   related: noRelated,
   push: {
     urlToken: `an-imported-link-${sourceId}`,

@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { beforeFirstId, exactTimeOf, textOf, wholeNumberOf } from "./cells.ts";
 import type { DatabaseAddress, Installation } from "./installation.ts";
 import { createLockbox } from "./lockbox.ts";
-import { findFirstConfirmationEmail, readPushIdentities, readUserIdentities } from "./read-identities.ts";
+import { findFirstConfirmationEmail } from "./read-identities.ts";
 import { readPushes } from "./read-pushes.ts";
 import { readTrail } from "./read-trail.ts";
 import { readUsers } from "./read-users.ts";
+import { changesSince, takeSnapshot } from "./snapshot.ts";
 import { type ImportSource, type RelatedCounts, SourceError } from "./source.ts";
 import { displayableService, openSourceFiles, type SourceFiles } from "./source-files.ts";
 import { sourceKeysOf } from "./source-keys.ts";
@@ -62,8 +63,8 @@ export async function openPasswordPusher(installation: Installation, reading: Re
       users: (afterId = beforeFirstId) => readUsers(deps, afterId),
       pushes: (afterId = beforeFirstId) => readPushes(deps, afterId),
       trail: (pushId) => readTrail(deps, pushId),
-      userIdentities: () => readUserIdentities(queries),
-      pushIdentities: () => readPushIdentities(queries),
+      snapshot: () => takeSnapshot(queries),
+      changesSince: (tables) => changesSince(queries, tables),
       firstConfirmationEmailAt: () => findFirstConfirmationEmail(queries),
       tryKeys: () => tryKeys(queries, deps.lockbox),
       readFile: (file) => files.read(file),

@@ -1,26 +1,11 @@
-import { beforeFirstId, textOf, timeOf, wholeNumberOf } from "./cells.ts";
-import type { PushIdentity, UserIdentity } from "./source.ts";
+import { createHash } from "node:crypto";
+import { beforeFirstId, timeOf, wholeNumberOf } from "./cells.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 
 const pageRows = 1_000;
 
 type Page = (afterId: number, limit: number) => Promise<readonly SourceRecord[]>;
-
-export async function* readUserIdentities({
-  userIdentities,
-  userIds,
-}: Pick<SourceQueries, "userIdentities" | "userIds">): AsyncGenerator<UserIdentity> {
-  for await (const { id, record } of readPages(userIdentities, userIds)) {
-    yield {
-      id,
-      createdAt: timeOf(record.created_at) ?? null,
-      email: textOf(record.email),
-      apiToken: textOf(record.authentication_token),
-      passwordHash: textOf(record.encrypted_password),
-    };
-  }
-}
 
 /** An account that is made without an email is confirmed at its creation. */
 const creationMs = 1_000;
@@ -39,13 +24,18 @@ export async function findFirstConfirmationEmail({
   return first;
 }
 
-export async function* readPushIdentities({
+/** A digest of what identifies each user and push, and of the times of their last changes. Nothing is decrypted. */
+export async function digestIdentities({
+  userIdentities,
+  userIds,
   pushIdentities,
   pushIds,
-}: Pick<SourceQueries, "pushIdentities" | "pushIds">): AsyncGenerator<PushIdentity> {
-  for await (const { id, record } of readPages(pushIdentities, pushIds)) {
-    yield { id, createdAt: timeOf(record.created_at) ?? null, urlToken: textOf(record.url_token) };
+}: Pick<SourceQueries, "userIdentities" | "userIds" | "pushIdentities" | "pushIds">): Promise<string> {
+  const digest = createHash("sha256");
+  for (const pages of [readPages(userIdentities, userIds), readPages(pushIdentities, pushIds)]) {
+    for await (const { record } of pages) digest.update(`${JSON.stringify(record)}\n`);
   }
+  return digest.digest("hex");
 }
 
 async function* readPages(

@@ -28,9 +28,10 @@ export interface ImportSource {
   users(afterId?: number): AsyncIterable<SourceRow<SourceUser, UserPart>>;
   pushes(afterId?: number): AsyncIterable<SourceRow<SourcePush, PushPart>>;
   trail(pushId: number): Promise<SourceTrail>;
-  /** What identifies each row, in the order of the ids. Nothing is decrypted. */
-  userIdentities(): AsyncIterable<UserIdentity>;
-  pushIdentities(): AsyncIterable<PushIdentity>;
+  /** What all tables hold now. */
+  snapshot(): Promise<SourceSnapshot>;
+  /** The tables that have changed since a snapshot, with the number of rows that were added, changed or removed. */
+  changesSince(tables: SourceSnapshot["tables"]): Promise<readonly SourceChange[]>;
   /** When users were first emailed to confirm their address. undefined: no row says that they were. */
   firstConfirmationEmailAt(): Promise<number | undefined>;
   /** Tries the keys on some sealed values, old and new ones of each table. */
@@ -83,19 +84,27 @@ export interface SourceTrail {
   readonly missingParts: readonly MissingPart<PushPart>[];
 }
 
-/** null: it cannot be read. */
-export interface UserIdentity {
-  readonly id: number;
-  readonly createdAt: number | null;
-  readonly email: string | null;
-  readonly apiToken: string | null;
-  readonly passwordHash: string | null;
+/** It is stored, and compared by later runs. */
+export interface SourceSnapshot {
+  readonly tables: Readonly<Record<string, TableState>>;
+  /**
+   * A digest of what identifies each user and push. Copies of one installation that were used separately have other rows under the
+   * same ids.
+   */
+  readonly identities: string;
 }
 
-export interface PushIdentity {
-  readonly id: number;
-  readonly createdAt: number | null;
-  readonly urlToken: string | null;
+/** Ids and times are texts of the source's engine. null: there are no rows, or they are not recorded or damaged. */
+export interface TableState {
+  readonly rows: number;
+  readonly greatestId: string | null;
+  /** When a row was last changed. */
+  readonly newest: string | null;
+}
+
+export interface SourceChange {
+  readonly table: string;
+  readonly rows: number;
 }
 
 export interface SourceUser {

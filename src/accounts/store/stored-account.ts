@@ -3,6 +3,7 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { adoptedTokenName } from "./adopting.ts";
 import { PasswordSeals } from "./password-seals.ts";
 import { apiTokens, totpFactors, users } from "./tables.ts";
 
@@ -18,6 +19,10 @@ const accountById = sql<
 const tokenReading = apiTokens.reading("revokedAt");
 const tokenByDigest = sql<[digest: Buffer], UnopenedRow<typeof tokenReading>>(
   `SELECT ${tokenReading.selectList} FROM api_tokens WHERE digest = ?`,
+);
+
+const revokedToken = sql<[userId: number, tokenName: string], { found: number }>(
+  "SELECT 1 AS found FROM api_tokens WHERE user_id = ? AND name = ? AND revoked_at IS NOT NULL LIMIT 1",
 );
 
 export type StoredAccount = Exclude<Awaited<ReturnType<typeof findStoredAccount>>, "missing" | "forged">;
@@ -62,4 +67,9 @@ export async function findStoredToken(connection: ReadConnection, access: Access
   if (row.tokenRevokedAt !== null) return "revoked";
   const opened = tokenReading.open(access, row);
   return opened === undefined ? "forged" : { userId: opened.userId, expiresAt: opened.expiresAt };
+}
+
+/** Whether an adopted API token of the account has ended here. */
+export async function hasEndedAdoptedToken(connection: ReadConnection, userId: number): Promise<boolean> {
+  return (await connection.one(revokedToken, userId, adoptedTokenName)) !== undefined;
 }

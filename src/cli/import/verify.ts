@@ -1,16 +1,13 @@
 import { tmpdir } from "node:os";
 import type { ImportSource } from "@sealpush/import-password-pusher";
 import type { Command } from "commander";
-import { createAdoptedAccounts } from "../../accounts/admin/adopt-user.ts";
 import type { Config } from "../../config/config.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
 import { argon2LimitsForImports, createArgon2Queue } from "../../crypto/passphrase.ts";
-import { deriveKey } from "../../crypto/sodium.ts";
 import { createUrlTokens } from "../../crypto/url-token.ts";
 import type { ReadConnection } from "../../database/database.ts";
 import { openReadOnly } from "../../database/open-database.ts";
 import { openBlobs } from "../../domain.ts";
-import { digestKeyLabel, RowDigests } from "../../import/aspects.ts";
 import type { StoredImport } from "../../import/stored-import.ts";
 import { type Finding, type Verification, verifyImport } from "../../import/verify-import.ts";
 import { findAccessKeys, findIndexSecret, isNewDatabase, ownerChecks } from "../../pushes/vault.ts";
@@ -105,11 +102,9 @@ async function openStored(config: Config, io: CliIo, read: ReadConnection): Prom
   const blobs = await openBlobs(config, { ...io, isExpected: async () => true });
   const argon2 = createArgon2Queue(argon2LimitsForImports);
   const urlTokens = createUrlTokens(indexSecret);
-  const accounts = createAdoptedAccounts({ keyring, access });
-  const digests = new RowDigests(deriveKey(indexSecret, digestKeyLabel));
   const ownerCheckOf = ownerChecks(indexSecret);
   const { purgeAfterMs } = config;
-  return { read, keyring, access, urlTokens, ownerCheckOf, accounts, digests, blobs, argon2, purgeAfterMs };
+  return { read, keyring, access, urlTokens, ownerCheckOf, blobs, argon2, purgeAfterMs };
 }
 
 async function verify(io: CliIo, source: ImportSource, here: StoredImport, now: number): Promise<number> {
@@ -135,7 +130,7 @@ function lineOf({ table, id, effect, reason }: Finding): string {
   return `${table === "users" ? "user" : "push"} ${id} (${effect}): ${reason}`;
 }
 
-function summaryOf({ interrupted, inSource, results }: Exclude<Verification, string>): readonly string[] {
+function summaryOf({ interrupted, inSource, results, changesThere }: Exclude<Verification, string>): readonly string[] {
   const { users, pushes, files, fileBytes, failed } = results;
   const line = (...cells: readonly (string | number)[]) =>
     cells.map((cell, at) => (at === 0 ? String(cell).padEnd(8) : String(cell).padStart(12))).join("");
@@ -152,6 +147,9 @@ function summaryOf({ interrupted, inSource, results }: Exclude<Verification, str
     row("users", users),
     row("pushes", pushes),
     `Read ${files} files with ${fileBytes} bytes completely.`,
+    ...(changesThere.length === 0
+      ? []
+      : ["Password Pusher has changed since the import: what was done there is not known here."]),
     "",
     ending,
   ];

@@ -2,6 +2,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { syncFolder } from "../../config/data-folder.ts";
 import { systemErrorCode } from "../../config/system-error.ts";
+import { parseSourceAddress } from "../import/database-address.ts";
+import type { SourceArguments } from "../import/open-source.ts";
 
 /** The old database is never written. A file beside it says to later containers that its data were moved. */
 function markPath(database: string): string {
@@ -9,9 +11,15 @@ function markPath(database: string): string {
 }
 
 /** @param database the path of a SQLite file. @returns the path of the mark; undefined: there is none. */
-export function findSourceMark(database: string): string | undefined {
+function findSourceMark(database: string): string | undefined {
   const path = markPath(database);
   return existsSync(path) ? path : undefined;
+}
+
+/** The mark beside the database of a source. */
+export function sourceMarkOf({ database }: SourceArguments): string | undefined {
+  const address = parseSourceAddress(database);
+  return address.engine === "sqlite" ? findSourceMark(address.path) : undefined;
 }
 
 interface Move {

@@ -505,9 +505,9 @@ ${postgres(`
   ) WITHOUT ROWID;
 
   -- Imported users and pushes, so that another run imports nothing twice. source: the installation. run: the import that
-  -- created the row. missing_parts: separated by spaces, what could not be imported yet; '': complete. identity: a keyed digest of
-  -- what never changes in the source's row. aspects: keyed digests of what may change there, as "name=digest" separated by
-  -- spaces. expires_at: when the time of a push is over at the source. The counts are of what was imported with a push.
+  -- created the row. missing_parts: separated by spaces, what could not be imported; '': complete. snapshot: in one row of each
+  -- source, of the kind 'source', what its tables held when the first row was imported. The counts are of what was imported with
+  -- a push.
   CREATE TABLE imported_rows (
     source TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -515,10 +515,7 @@ ${postgres(`
     id INTEGER NOT NULL,
     run TEXT NOT NULL,
     missing_parts TEXT NOT NULL,
-    identity TEXT NOT NULL,
-    aspects TEXT NOT NULL,
-    views INTEGER NOT NULL,
-    expires_at INTEGER,
+    snapshot TEXT NOT NULL,
     audit_entries INTEGER NOT NULL,
     notifications INTEGER NOT NULL,
     files INTEGER NOT NULL,

@@ -1,17 +1,19 @@
-import type { RelatedCounts } from "@sealpush/import-password-pusher";
+import { isDeepStrictEqual } from "node:util";
+import type { RelatedCounts, SourceSnapshot } from "@sealpush/import-password-pusher";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { LinkAddress } from "../../crypto/url-token.ts";
 import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticated-table.ts";
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { authenticated, converted, harmless, integer, nullable, reasons, text } from "../../database/table.ts";
+import { authenticated, converted, harmless, integer, text } from "../../database/table.ts";
 import { firstGeneration } from "../../pushes/seals.ts";
 import { isLinkTaken } from "../../pushes/store/find-link.ts";
-import { type AspectDigests, readAspects, writeAspects } from "../aspects.ts";
+import { auditKinds } from "../../pushes/stored-values.ts";
 import { type Part, readParts, writeParts } from "../missing-parts.ts";
 import { noRelated } from "../source-values.ts";
 
-export type ImportedKind = "user" | "push" | "style";
+/** `source`: the snapshot of the source, which is recorded with the first row. */
+export type ImportedKind = "user" | "push" | "style" | "source";
 
 /** How many rows are recorded. */
 export interface RecordedCounts extends RelatedCounts {
@@ -25,30 +27,17 @@ export interface ImportedRow {
   readonly id: number;
   /** The run that imported it. */
   readonly run: string;
-  /** Parts that could not be imported yet. */
+  /** Parts that could not be imported. */
   readonly missingParts: readonly Part[];
-  /** A keyed digest of what never changes in the row of the source. */
-  readonly identity: string;
-  /** The row of the source as it was imported. */
-  readonly aspects: AspectDigests;
-  /** How many views of a push the source had counted, which are among the views here. */
-  readonly views: number;
-  /** When the time of a push is over at the source; null: it is no push. */
-  readonly expiresAt: number | null;
   /** The number of related rows that were imported with it. */
   readonly related: RelatedCounts;
 }
 
-/** The push here as the last run left it. */
-export const stateAtImport = ({ id, related, views }: ImportedRow) => ({
-  pushId: id,
-  importedEvents: related.auditEntries,
-  importedViews: views,
-});
-
-/** The fields of a record that a later run may change. */
-export type RecordChange = Pick<ImportedRow, "missingParts" | "aspects" | "related"> &
-  Partial<Pick<ImportedRow, "id" | "identity" | "views" | "expiresAt">>;
+/** The source as it was when the first of its rows was imported. */
+export interface RecordedSnapshot extends SourceSnapshot {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
 
 /** A user that was imported before. */
 export type ImportedUser = ImportedRow & {
@@ -56,14 +45,13 @@ export type ImportedUser = ImportedRow & {
   readonly accountExists: boolean;
 };
 
-/** Another run has changed the record of a row. Rolls back the transaction. */
-export class RecordChangedError extends Error {
-  override readonly name = "RecordChangedError";
+/** Another run has recorded another snapshot. Undoes the transaction. */
+class OtherSnapshotError extends Error {
+  override readonly name = "OtherSnapshotError";
 }
 
 /**
- * Authenticated: the ids decide whose account later imports give new pushes to, and the missing parts what they add to an
- * account.
+ * Authenticated: the ids decide whose account later imports give new pushes to, and the snapshot whether they may.
  */
 export const importedRows = new AuthenticatedTable("imported_rows", "row", {
   source: authenticated(text),
@@ -72,62 +60,29 @@ export const importedRows = new AuthenticatedTable("imported_rows", "row", {
   id: authenticated(integer),
   run: authenticated(text),
   missingParts: authenticated(converted<readonly Part[], string>({ decode: readParts, encode: writeParts })),
-  identity: authenticated(text),
-  aspects: authenticated(converted<AspectDigests, string>({ decode: readAspects, encode: writeAspects })),
-  views: authenticated(integer),
-  expiresAt: harmless(nullable(integer), reasons.limit),
+  /** JSON; "": the row is no snapshot. */
+  snapshot: authenticated(text),
   auditEntries: harmless(integer, "an import whose counts differ stops"),
   notifications: harmless(integer, "an import whose counts differ stops"),
   files: harmless(integer, "an import whose counts differ stops"),
 });
-const reading = importedRows.reading("expiresAt", "auditEntries", "notifications", "files");
+const reading = importedRows.reading("auditEntries", "notifications", "files");
 type StoredRow = UnopenedRow<typeof reading>;
 
 const insertRow = importedRows.insertion("ON CONFLICT (source, kind, source_id) DO NOTHING");
-// The MAC before covers all that decides, so a record that another run has changed is not found.
-const updateRow = sql<
-  [
-    id: number,
-    missingParts: string,
-    identity: string,
-    aspects: string,
-    views: number,
-    expiresAt: number | null,
-    auditEntries: number,
-    notifications: number,
-    files: number,
-    mac: Buffer,
-    source: string,
-    kind: string,
-    sourceId: number,
-    macBefore: Buffer,
-  ]
->(
-  `UPDATE imported_rows SET id = ?, missing_parts = ?, identity = ?, aspects = ?, views = ?, expires_at = ?,
-     audit_entries = ?, notifications = ?, files = ?, mac = ?
-   WHERE source = ? AND kind = ? AND source_id = ? AND mac = ?`,
-);
-const deleteRow = sql<[source: string, kind: string, sourceId: number, mac: Buffer]>(
-  "DELETE FROM imported_rows WHERE source = ? AND kind = ? AND source_id = ? AND mac = ?",
-);
 const rowsAfter = sql<[source: string, kind: string, sourceId: number, limit: number], StoredRow>(
   `SELECT ${reading.selectList} FROM imported_rows
    WHERE source = ? AND kind = ? AND source_id > ? ORDER BY source_id LIMIT ?`,
 );
-type StoredRecord = StoredRow & { readonly createdAt: number | null };
-const recordsAfter = (table: "users" | "pushes", kind: "user" | "push") =>
-  sql<[source: string, sourceId: number, limit: number], StoredRecord>(
-    `SELECT ${reading.selectList}, ${table}.created_at AS "createdAt"
-     FROM imported_rows LEFT JOIN ${table} ON ${table}.id = imported_rows.id
-     WHERE imported_rows.source = ? AND imported_rows.kind = '${kind}' AND imported_rows.source_id > ?
-     ORDER BY imported_rows.source_id LIMIT ?`,
-  );
-const recordsAfterOf = { user: recordsAfter("users", "user"), push: recordsAfter("pushes", "push") };
+type StoredUser = StoredRow & { readonly createdAt: number | null };
+const usersAfter = sql<[source: string, sourceId: number, limit: number], StoredUser>(
+  `SELECT ${reading.selectList}, users.created_at AS "createdAt"
+   FROM imported_rows LEFT JOIN users ON users.id = imported_rows.id
+   WHERE imported_rows.source = ? AND imported_rows.kind = 'user' AND imported_rows.source_id > ?
+   ORDER BY imported_rows.source_id LIMIT ?`,
+);
 const rowAt = sql<[source: string, kind: string, sourceId: number], StoredRow>(
   `SELECT ${reading.selectList} FROM imported_rows WHERE source = ? AND kind = ? AND source_id = ?`,
-);
-const userOfOtherSource = sql<[userId: number, source: string], { found: number }>(
-  "SELECT 1 AS found FROM imported_rows WHERE kind = 'user' AND id = ? AND source <> ? LIMIT 1",
 );
 const recordedCounts = `SELECT coalesce(sum(CASE kind WHEN 'user' THEN 1 ELSE 0 END), 0) AS users,
     coalesce(sum(CASE kind WHEN 'push' THEN 1 ELSE 0 END), 0) AS pushes, coalesce(sum(audit_entries), 0) AS auditEntries,
@@ -135,9 +90,6 @@ const recordedCounts = `SELECT coalesce(sum(CASE kind WHEN 'user' THEN 1 ELSE 0 
   FROM imported_rows WHERE source = ?`;
 const countAll = sql<[source: string], RecordedCounts>(recordedCounts);
 const countRun = sql<[source: string, run: string], RecordedCounts>(`${recordedCounts} AND run = ?`);
-const countKind = sql<[source: string, kind: string], { count: number }>(
-  "SELECT count(*) AS count FROM imported_rows WHERE source = ? AND kind = ?",
-);
 const presentPushes = `FROM imported_rows JOIN pushes ON pushes.id = imported_rows.id
   WHERE source = ? AND imported_rows.kind = 'push' AND run = ?`;
 const sumPushes = sql<[source: string, run: string], { pushes: number; auditEvents: number }>(
@@ -151,7 +103,8 @@ const sumFiles = sql<[source: string, run: string, generation: number], { record
 );
 
 const batchRows = 1_000;
-const recordChanged = "The record of an imported row has changed.";
+/** A source has one snapshot, without an id of its own. */
+const snapshotId = 0;
 
 export type ImportedRows = ReturnType<typeof createImportedRows>;
 
@@ -161,7 +114,10 @@ export type ImportedRows = ReturnType<typeof createImportedRows>;
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createImportedRows(connection: ReadConnection, access: AccessKeys, source: string) {
-  function open(row: StoredRow): ImportedRow {
+  /** Set until it is recorded. */
+  let newSnapshot: RecordedSnapshot | undefined;
+
+  function open(row: StoredRow): ImportedRow & { readonly snapshot: string } {
     const opened = reading.open(access, row);
     if (opened === undefined) {
       throw new Error(
@@ -169,21 +125,26 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
           "could give rows to another account. The import has stopped: restore a backup from before the change.",
       );
     }
-    const { sourceId, id, run, missingParts, identity, aspects, views, expiresAt, ...counts } = opened;
-    const { auditEntries, notifications, files } = counts;
-    const related = { auditEntries, notifications, files };
-    return { sourceId, id, run, missingParts, identity, aspects, views, expiresAt, related };
+    const { sourceId, id, run, missingParts, snapshot, auditEntries, notifications, files } = opened;
+    return { sourceId, id, run, missingParts, snapshot, related: { auditEntries, notifications, files } };
   }
-  const macOf = (kind: ImportedKind, row: ImportedRow) => importedRows.mac(access, { ...row, source, kind });
-  const openUser = (row: StoredRecord): ImportedUser => ({ ...open(row), accountExists: row.createdAt !== null });
+  const openUser = (row: StoredUser): ImportedUser => ({ ...open(row), accountExists: row.createdAt !== null });
 
-  /** In the order of the source's ids. */
-  async function* records(kind: "user" | "push") {
-    for (let last = Number.MIN_SAFE_INTEGER; ; ) {
-      const batch = await connection.all(recordsAfterOf[kind], source, last, batchRows);
-      for (const row of batch) yield { ...open(row), createdAt: row.createdAt };
-      last = batch.at(-1)?.rowSourceId ?? last;
-      if (batch.length < batchRows) return;
+  async function readSnapshot(read: ReadConnection): Promise<RecordedSnapshot | undefined> {
+    const found = await read.one(rowAt, source, "source", snapshotId);
+    return found && JSON.parse(open(found).snapshot);
+  }
+
+  /** In the transaction of the first row: an import that is interrupted before does not bind later ones. */
+  async function recordSnapshot(tx: Transaction, snapshot: RecordedSnapshot, run: string): Promise<void> {
+    const row = { source, kind: "source", sourceId: snapshotId, id: snapshotId, run, missingParts: [], ...noRelated };
+    if ((await insertRow(tx, access, { ...row, snapshot: JSON.stringify(snapshot) })) === 1) return;
+    const { at: _, ...recorded } = (await readSnapshot(tx)) ?? { at: 0 };
+    const { at: __, ...own } = snapshot;
+    if (!isDeepStrictEqual(recorded, own)) {
+      throw new OtherSnapshotError(
+        "Another import has begun meanwhile, and Password Pusher has changed since. Stop it, and run this again.",
+      );
     }
   }
 
@@ -198,47 +159,36 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
       { related, ...deciding }: ImportedRow,
     ): Promise<"recorded" | "recorded_before" | "recorded_elsewhere"> {
       const { sourceId, id, run } = deciding;
-      const row = { ...deciding, source, kind, ...related };
+      if (newSnapshot !== undefined) await recordSnapshot(tx, newSnapshot, run);
+      const row = { ...deciding, source, kind, snapshot: "", ...related };
       if ((await insertRow(tx, access, row)) === 1) return "recorded";
       const found = await tx.one(rowAt, source, kind, sourceId);
       const present = found && open(found);
       return present?.id === id && present.run === run ? "recorded_before" : "recorded_elsewhere";
     },
-    /** @throws RecordChangedError. */
-    async updateRecord(tx: Transaction, kind: ImportedKind, before: ImportedRow, change: RecordChange): Promise<void> {
-      const after = { ...before, ...change };
-      const { auditEntries, notifications, files } = after.related;
-      const { id, missingParts, identity, aspects, views } = after;
-      const deciding = [id, writeParts(missingParts), identity, writeAspects(aspects), views] as const;
-      const values = [...deciding, after.expiresAt, auditEntries, notifications, files, macOf(kind, after)] as const;
-      const key = [source, kind, before.sourceId, macOf(kind, before)] as const;
-      if ((await tx.run(updateRow, ...values, ...key)) !== 1) throw new RecordChangedError(recordChanged);
-    },
-    /** @throws RecordChangedError. */
-    async deleteRecord(tx: Transaction, kind: ImportedKind, before: ImportedRow): Promise<void> {
-      const deleted = await tx.run(deleteRow, source, kind, before.sourceId, macOf(kind, before));
-      if (deleted !== 1) throw new RecordChangedError(recordChanged);
+    readSnapshot: () => readSnapshot(connection),
+    /** @param snapshot recorded with the next rows; undefined: it is recorded. */
+    setSnapshot(snapshot: RecordedSnapshot | undefined): void {
+      newSnapshot = snapshot;
     },
     async find(kind: ImportedKind, sourceId: number): Promise<ImportedRow | undefined> {
       const found = await connection.one(rowAt, source, kind, sourceId);
       return found && open(found);
     },
     async findUser(sourceId: number): Promise<ImportedUser | undefined> {
-      const [found] = await connection.all(recordsAfterOf.user, source, sourceId - 1, 1);
+      const [found] = await connection.all(usersAfter, source, sourceId - 1, 1);
       return found?.rowSourceId === sourceId ? openUser(found) : undefined;
     },
-    /** Whether a user of another source was imported into this account, too. */
-    isOfOtherSource: async (read: ReadConnection, userId: number): Promise<boolean> =>
-      (await read.one(userOfOtherSource, userId, source)) !== undefined,
     /** By the source's ids. */
     async readUsers(): Promise<ReadonlyMap<number, ImportedUser>> {
       const users = new Map<number, ImportedUser>();
-      for await (const { createdAt, ...user } of records("user")) {
-        users.set(user.sourceId, { ...user, accountExists: createdAt !== null });
+      for (let last = Number.MIN_SAFE_INTEGER; ; ) {
+        const batch = await connection.all(usersAfter, source, last, batchRows);
+        for (const row of batch) users.set(row.rowSourceId, openUser(row));
+        last = batch.at(-1)?.rowSourceId ?? last;
+        if (batch.length < batchRows) return users;
       }
-      return users;
     },
-    records,
     /**
      * Finds pushes that were imported before, in constant memory: both sides are read in the order of the source's ids.
      * @returns a function whose argument is greater at each call.
@@ -261,7 +211,6 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
         }
       };
     },
-    count: async (kind: ImportedKind) => (await connection.one(countKind, source, kind))?.count ?? 0,
     /** @param run omitted: of all runs. */
     async counts(run?: string): Promise<RecordedCounts> {
       const found = await (run === undefined
@@ -284,6 +233,17 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
       };
     },
   };
+}
+
+const activity = sql<[events: number, pushId: number], { auditCount: number; edits: number }>(
+  `SELECT audit_count AS "auditCount", (SELECT count(*) FROM audit_entries
+     WHERE push_id = pushes.id AND sequence > ? AND kind = ${auditKinds.edit}) AS edits FROM pushes WHERE id = ?`,
+);
+
+/** What happened to a push here since it was imported. Only an end by time leaves no event. */
+export async function findChanges(connection: ReadConnection, { id, related }: ImportedRow) {
+  const found = await connection.one(activity, related.auditEntries, id);
+  return { isTouched: found?.auditCount !== related.auditEntries, hasEdits: (found?.edits ?? 0) > 0 };
 }
 
 const userByEmail = sql<[email: string], { id: number }>("SELECT id FROM users WHERE email = ?");

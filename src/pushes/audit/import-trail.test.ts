@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { importedTrail } from "../create/import-push.ts";
-import type { ImportedEvent } from "../store/import-push.ts";
+import { importedTrail } from "../create/adopt-push.ts";
+import type { ImportedEvent } from "../store/adopt-push.ts";
 import { auditKinds } from "../stored-values.ts";
 
 const event = (at: number, more: Partial<ImportedEvent> = {}): ImportedEvent => ({

@@ -71,11 +71,8 @@ export function withReport(target: ImportTarget) {
   };
 }
 
-const rowsOf = (report: ReturnType<typeof withReport>): string[] =>
+/** Rows of the report, such as "pushes 7 left_out". */
+export const problemsOf = (report: ReturnType<typeof withReport>): string[] =>
   report.read().problems.map(({ table, id, effect }: Record<string, unknown>) => `${table} ${id} ${effect}`);
-
-const isUpdate = (row: string) => row.endsWith(" updated") || row.endsWith(" withdrawn");
-/** Rows of the report, such as "pushes 7 left_out", without those that were updated or withdrawn. */
-export const problemsOf = (report: ReturnType<typeof withReport>) => rowsOf(report).filter((row) => !isUpdate(row));
 
 export const lostKey = `pushes ${pushTagged("sealed-lost-key").id} left_out`;

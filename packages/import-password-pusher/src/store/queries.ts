@@ -79,17 +79,23 @@ export function createSourceQueries(tables: SourceTables) {
     files: () => `${attachedToPushes} AND ${hasNoPush(`a.${column("record_id")}`)}`,
   };
 
-  async function countFrom(from: string): Promise<number> {
-    return Number((await firstOf(`SELECT ${asText("COUNT(*)")} AS entries ${from}`)).entries ?? 0);
+  async function countFrom(from: string, parameters: readonly string[] = []): Promise<number> {
+    return Number((await firstOf(`SELECT ${asText("COUNT(*)")} AS entries ${from}`, parameters)).entries ?? 0);
   }
 
   return {
+    has: (table: SourceTable) => tables.has(table),
     userIdentities: (afterId: number, limit: number) =>
-      columnsAfter("users", ["created_at", "email", "authentication_token", "encrypted_password"], afterId, limit),
+      columnsAfter(
+        "users",
+        ["created_at", "updated_at", "email", "authentication_token", "encrypted_password"],
+        afterId,
+        limit,
+      ),
     userConfirmations: (afterId: number, limit: number) =>
       columnsAfter("users", ["created_at", "confirmed_at"], afterId, limit),
     pushIdentities: (afterId: number, limit: number) =>
-      columnsAfter("pushes", ["created_at", "url_token"], afterId, limit),
+      columnsAfter("pushes", ["created_at", "updated_at", "url_token"], afterId, limit),
     /** `id`, in order. */
     userIds: (afterId: number, limit: number) => idsAfter("users", afterId, limit),
     /** `id`, and the `bytes` of the columns that may be large. */
@@ -187,6 +193,23 @@ export function createSourceQueries(tables: SourceTables) {
     /** Counts rows whose push is not in the database. */
     countWithoutPush: async (table: keyof typeof withoutPush) =>
       exists(table) ? await countFrom(withoutPush[table]()) : 0,
+    /** `entries`, `greatest_id` and `newest`, the time of the last change. */
+    tableState(table: SourceTable) {
+      const newest = tables.hasColumn(table, "updated_at") ? asText(`MAX(${column("updated_at")})`) : "NULL";
+      return firstOf(
+        `SELECT ${asText("COUNT(*)")} AS entries, ${asText(`MAX(${column("id")})`)} AS greatest_id, ${newest} AS newest
+         FROM ${name(table)}`,
+      );
+    },
+    /** Counts the rows up to an id, and those of them that were changed after a time. */
+    async countUpTo(table: SourceTable, id: string, changedAfter: string | null) {
+      const from = `FROM ${name(table)} WHERE ${column("id")} <= ?`;
+      const changed = `${from} AND ${column("updated_at")} > ?`;
+      return {
+        present: await countFrom(from, [id]),
+        changed: changedAfter === null ? 0 : await countFrom(changed, [id, changedAfter]),
+      };
+    },
     async customCss(): Promise<Cell> {
       if (!tables.has("site_settings")) return null;
       const statement = `${selection("site_settings")} WHERE ${column("key")} = 'custom_css'`;

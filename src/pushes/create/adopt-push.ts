@@ -8,14 +8,14 @@ import type { PushDeps } from "../deps.ts";
 import { type LinkDeliveryRow, pastLinkDelivery } from "../notifications/link-deliveries.ts";
 import type { AuditKind, IncomingFile } from "../push.ts";
 import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
-import { isOwnLink } from "../store/find-link.ts";
 import {
   type ImportedEntry,
   type ImportedEvent,
   type ImportedPushRows,
   LinkTakenError,
   writeImportedPush,
-} from "../store/import-push.ts";
+} from "../store/adopt-push.ts";
+import { isOwnLink } from "../store/find-link.ts";
 import { optionsBy, type PushOptions, type PushRow, pushes } from "../store/tables.ts";
 import type { EndReason } from "../stored-values.ts";
 import { PendingUpload } from "./upload.ts";
@@ -23,8 +23,6 @@ import { PendingUpload } from "./upload.ts";
 /** A push from another installation, which validated its values. They are not checked again. */
 export interface ImportedPush extends PushOptions {
   readonly urlToken: string;
-  /** The owner's lists have lost the link here, so it is not stored again. */
-  readonly hasLostLink?: boolean;
   readonly kind: KindName;
   /** null: anonymous. Then name and note are not stored, nor is the trail once the push has ended. */
   readonly ownerId: number | null;
@@ -35,8 +33,6 @@ export interface ImportedPush extends PushOptions {
   /** null: the push is live. */
   readonly end: { readonly at: number; readonly reason: EndReason } | null;
   readonly expireAfterDays: number;
-  /** If given, the push expires no later. */
-  readonly expiresAtLatest?: number;
   readonly expireAfterViews: number;
   readonly views: number;
   /** Refused retrievals that were counted. */
@@ -93,38 +89,25 @@ const noKeyCheck = Buffer.alloc(0);
 /** The client name in the Argon2 queue. It is not a network address, so it collides with no client. */
 const client = "import";
 
-/** Seals a push again and writes it with all its parts in one transaction. */
-export async function importPush(deps: PushImportDeps, push: ImportedPush, record: RecordImport): Promise<PushImport> {
-  try {
-    return await withSealedRows(deps, push, async (rows, fileBytes) =>
-      (await writeRows(deps.db, rows, record))
-        ? { outcome: "imported", pushId: rows.row.id, fileBytes }
-        : { outcome: "known" },
-    );
-  } catch (error) {
-    if (error instanceof LinkTakenError) return { outcome: "link_taken" };
-    throw error;
-  }
-}
-
 /**
- * Seals and stores the files of a push, then its rows. The files are abandoned unless `write` returns that the push was imported; an error from
- * reading them is rethrown.
+ * Seals a push again and writes it with all its parts in one transaction. Its files are abandoned unless it is written.
+ * @throws the error of reading a file.
  */
-export async function withSealedRows<Outcome extends { readonly outcome: string }>(
-  deps: PushImportDeps,
-  push: ImportedPush,
-  write: (rows: ImportedPushRows, fileBytes: number) => Promise<Outcome>,
-): Promise<Outcome> {
+export async function adoptPush(deps: PushImportDeps, push: ImportedPush, record: RecordImport): Promise<PushImport> {
   const upload = push.open === null ? undefined : beginUpload(deps, push.ownerId);
   try {
     for (const file of push.open?.files ?? []) await upload?.addFile(file);
-    const written = await write(await sealRows(deps, push, upload), upload?.storedBytes ?? 0);
-    if (written.outcome === "imported") upload?.handOver();
-    else await upload?.abandon();
-    return written;
+    const rows = await sealRows(deps, push, upload);
+    if (!(await writeRows(deps.db, rows, record))) {
+      await upload?.abandon();
+      return { outcome: "known" };
+    }
+    const fileBytes = upload?.storedBytes ?? 0;
+    upload?.handOver();
+    return { outcome: "imported", pushId: rows.row.id, fileBytes };
   } catch (error) {
     await upload?.abandon();
+    if (error instanceof LinkTakenError) return { outcome: "link_taken" };
     throw error;
   }
 }
@@ -203,9 +186,9 @@ async function sealLinkDeliveries(
 async function sealLink(
   { config, storedLinkKeys, random }: PushImportDeps,
   id: number,
-  { ownerId, urlToken, hasLostLink = false }: ImportedPush,
+  { ownerId, urlToken }: ImportedPush,
 ): Promise<Buffer | null> {
-  if (ownerId === null || hasLostLink || !config.keepLinks) return null;
+  if (ownerId === null || !config.keepLinks) return null;
   return (await storedLinkKeys.findOrDraw(ownerId)).seal(pushes.seals.urlToken, { id, ownerId }, urlToken, random);
 }
 
@@ -247,16 +230,9 @@ function rowOf(
 }
 
 /** Milliseconds since the epoch. */
-export function expiryOf({
-  createdAt,
-  expireAfterDays,
-  expiresAtLatest = latestExpiry,
-}: Pick<ImportedPush, "createdAt" | "expireAfterDays" | "expiresAtLatest">): number {
-  return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, expiresAtLatest);
+export function expiryOf({ createdAt, expireAfterDays }: Pick<ImportedPush, "createdAt" | "expireAfterDays">): number {
+  return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, latestExpiry);
 }
-
-/** With refused retrievals, which the other installation counts as views. */
-export const countedViews = ({ views, refusals }: Pick<ImportedPush, "views" | "refusals">) => views + refusals;
 
 /** Whether nobody ended it, and it was not viewed to its limit: only its time has passed. */
 export function endedByTime({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { auditEntriesMax } from "../audit/audit-trail.ts";
-import type { ImportedEvent } from "../store/import-push.ts";
-import { importedTrail } from "./import-push.ts";
+import type { ImportedEvent } from "../store/adopt-push.ts";
+import { importedTrail } from "./adopt-push.ts";
 
 const event: ImportedEvent = {
   kind: "creation",
