@@ -75,6 +75,7 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
   const databaseUrl = parsed.moveIn.databaseUrl.given ? parsed.moveIn.databaseUrl : parsed.server.databaseUrl;
   const database = databaseConfig(databaseUrl, parsed.database, server.dataDir, report);
   const baseUrl = configuredBaseUrl(parsed.network);
+  const singleSignOn = singleSignOnConfig(parsed.singleSignOn, baseUrl, report);
   const mail = mailConfig(parsed.mail, {
     baseUrl,
     pushBaseUrl: parsed.gateway.url.value,
@@ -110,12 +111,15 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
       parsed.access.requests.value && parsed.access.anonymous.value && parsed.access.anonymousRequests.value,
     /** The form of a new push offers to seal in the browser already chosen. */
     sealedInBrowser: parsed.access.sealedInBrowser.value,
-    accounts: accountsConfig(parsed.accounts, parsed.mail, canSendMail, report),
+    accounts: {
+      ...accountsConfig(parsed.accounts, parsed.mail, canSendMail, report),
+      tokensRestAfterMs: singleSignOn?.tokensRestAfterMs ?? null,
+    },
     /** undefined: no emails are sent. */
     mail,
     linkDeliveries: linkDeliveriesConfig(parsed.linkDeliveries, parsed.mail, canSendMail, report),
     /** undefined: single sign-on is off. */
-    singleSignOn: singleSignOnConfig(parsed.singleSignOn, baseUrl, report),
+    singleSignOn,
     ...networkConfig(parsed.network, report),
     ...limitsConfig(parsed.limits),
     ...monitoringConfig(parsed.monitoring, report),

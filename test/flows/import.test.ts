@@ -71,3 +71,25 @@ describe.runIf(mariadbProgram !== undefined)("an installation on MariaDB", () =>
     await expectWholeMove(production, await installProductionOnMysql(mariadb), 3, 1_000);
   });
 });
+
+it("an imported account counts as used, also one that was made here before: no single sign-on takes it over", async () => {
+  const target = makeImportTarget();
+  const installation = installDefaultKey();
+  const usersIn = () =>
+    withDatabaseOf(target.cli.dataDir, (db) =>
+      readRows<{ email: string; unused: number }>(db, "SELECT email, is_unused AS unused FROM users ORDER BY email"),
+    );
+  await target.run(installation);
+  const imported = await usersIn();
+  expect(imported.length).toBeGreaterThan(0);
+  expect(imported.filter(({ unused }) => unused === 1)).toEqual([]);
+
+  const other = makeImportTarget();
+  const create = ["user", "create", "--email", imported[0]?.email ?? "", "--show-password"];
+  expect((await other.cli.run(create)).exitCode).toBe(0);
+  const unusedThere = () =>
+    withDatabaseOf(other.cli.dataDir, (db) => readRows(db, "SELECT id FROM users WHERE is_unused = 1"));
+  expect(await unusedThere()).toHaveLength(1);
+  await other.run(installation, "--merge-users");
+  expect(await unusedThere()).toEqual([]);
+});

@@ -140,7 +140,7 @@ describe("groups", () => {
     const visitor = newVisitor();
     await signOn(visitor, "b-1");
     expect(await isAdministrator(visitor)).toBe(false);
-    await app.app.domain.accounts.createUser({ email: "carol@example.com", password, admin: false });
+    await app.makeToken("carol@example.com");
     provider.people.set("c-1", { ...bob, email: "carol@example.com" });
     const carol = newVisitor();
     await signOn(carol, "c-1");

@@ -26,6 +26,7 @@ export const openSettings: AccountsDeps["settings"] = {
   requireSecondFactor: false,
   sessionTimeoutSeconds: 7_200,
   sessionMaxSeconds: 90 * 86_400,
+  tokensRestAfterMs: null,
 };
 
 /** @param throttleKey the key of the client's limits. */

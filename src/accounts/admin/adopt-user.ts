@@ -83,7 +83,8 @@ export function createUserAdoption({
         const token = readTokenDigest(user.apiToken);
         const details = { merged: present !== undefined, tokenTaken: await isTaken(tx, userId, token) };
         if (!(await record(tx, userId, details))) return { outcome: "known" };
-        if (!details.merged) {
+        if (details.merged) await store.markUsed(tx, userId);
+        else {
           await store.insertUser(tx, userId, user, user.totp === null ? 0 : 1);
           await putTotp(tx, userId, user.totp);
         }

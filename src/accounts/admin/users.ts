@@ -54,7 +54,7 @@ export function createUsers({ store, links, clock, random, access, argon2, reque
       }
       const passwordHash = await argon2.hashPassword(request.password, operator);
       const user = await store.insertUser(
-        { email, passwordHash, now, admin: request.admin, confirmed: true, language: null },
+        { email, passwordHash, now, admin: request.admin, confirmed: true, language: null, isUnused: true },
         together,
       );
       if (user === undefined) throw invalidFields({ email: ["This email address is taken."] });

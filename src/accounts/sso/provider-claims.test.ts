@@ -25,6 +25,7 @@ async function answerTo(claims: Claims, more: Settings = {}, userInfo: Claims = 
     groupsClaim: "groups",
     userGroup: undefined,
     adminGroup: undefined,
+    tokensRestAfterMs: null,
     ...more,
   };
   // The fake's own address must not prove anything.
@@ -182,6 +183,7 @@ it.each([
     groupsClaim: "groups",
     userGroup: undefined,
     adminGroup: undefined,
+    tokensRestAfterMs: null,
   } as const;
   const provider = createProvider({ issuer: setting, ...base, ...rules }, { clock: { now: () => 0 }, fetch });
   expect(await provider.readAnswer(`code=abc&state=${secrets.state}`, secrets)).toMatchObject({ claims: { issuer } });

@@ -16,6 +16,7 @@ const settings = {
   groupsClaim: "groups",
   userGroup: undefined,
   adminGroup: undefined,
+  tokensRestAfterMs: null,
 } satisfies SingleSignOnSettings;
 const query = `code=abc&state=${secrets.state}`;
 

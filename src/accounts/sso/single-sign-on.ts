@@ -5,6 +5,7 @@ import { digest, equalDigests } from "../../crypto/digests.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Database } from "../../database/database.ts";
 import type { ClientContext, Session, User } from "../account.ts";
+import { accountNotification } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { Guard, SessionStarts } from "../sessions/sessions.ts";
 import { recordAction } from "../store/administration.ts";
@@ -54,6 +55,7 @@ interface Deps {
   readonly identities: IdentityStore;
   readonly findUserByEmail: (email: string) => Promise<User | undefined>;
   readonly startSession: SessionStarts["start"];
+  readonly outbox: AccountsDeps["outbox"];
   readonly fresh: Pick<FreshSignOn, "proveBySignOn">;
   readonly endProviderSessions: (logout: LogoutToken) => Promise<void>;
 }
@@ -153,6 +155,9 @@ async function signInAs(
   const now = deps.clock.now();
   const found = await deps.findUserByEmail(email);
   if (found !== undefined) {
+    if (found.disabledAt === null && (await deps.identities.isUnused(found.id))) {
+      return linkAndEnter(found, { claims, step, client, deps });
+    }
     // The provider's word alone does not give access to an existing account: its owner has to confirm the link.
     return found.disabledAt === null
       ? keepToConfirm(claims, { email, userId: found.id, step, client, deps })
@@ -170,6 +175,20 @@ async function signInAs(
     return (await other) === undefined ? { is: "no_account" } : { is: "invalid", error: undefined };
   }
   return enter(made, { claims, step, client, deps });
+}
+
+/** Nobody has used the account. */
+async function linkAndEnter(user: User, entry: Parameters<typeof enter>[1]): Promise<SignOnOutcome> {
+  const { claims, client, deps } = entry;
+  const { issuer, subject } = claims;
+  const now = deps.clock.now();
+  const about = { client, at: now, subject: deps.provider?.name ?? "" };
+  const isLinked = await deps.identities.linkUnused(
+    { issuer, subject, email: user.email, now },
+    (linked) => (tx) => deps.outbox.put(tx, accountNotification(linked, "single_sign_on_linked", about), now),
+  );
+  // The next attempt finds what has happened meanwhile.
+  return isLinked ? enter(user, entry) : { is: "invalid", error: undefined };
 }
 
 async function enter(

@@ -100,6 +100,8 @@ const otherValues: Readonly<Record<string, string>> = {
   "users.confirmed_at": "confirmed_at + 1",
   "users.disabled_at": "5",
   "users.has_password": "0",
+  "users.last_signed_on_at": "9000000000000",
+  "users.is_unused": "1 - is_unused",
   "users.second_factors": "0",
   "users.factor_failures": "factor_failures + 1",
   "users.factor_failures_since": "5",

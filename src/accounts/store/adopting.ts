@@ -4,7 +4,7 @@ import type { RowOf } from "../../database/table.ts";
 import { allScopes } from "../account.ts";
 import type { PasswordSeals } from "./password-seals.ts";
 import { apiTokens, totpFactors, users } from "./tables.ts";
-import { drawUserId, findUserByEmailIn, isEmailTaken, nextId } from "./users.ts";
+import { drawUserId, findUserByEmailIn, isEmailTaken, markUsed, nextId } from "./users.ts";
 
 /** The account of a user from another installation. Times in milliseconds since the epoch. */
 export interface AdoptedAccount {
@@ -35,6 +35,9 @@ export function createAdoptionStore(seals: PasswordSeals) {
   return {
     findId: async (tx: Transaction, email: string): Promise<number | undefined> =>
       (await findUserByEmailIn(tx, access, email))?.id,
+
+    /** What is imported into an account was somebody's: no sign-on may link the account without a question. */
+    markUsed: (tx: Transaction, userId: number) => markUsed(tx, access, userId),
 
     isEmailTaken: (tx: Transaction, email: string) => isEmailTaken(tx, access, email),
 

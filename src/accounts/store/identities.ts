@@ -1,13 +1,13 @@
 import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { UnopenedRow } from "../../database/authenticated-table.ts";
-import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
+import type { Database, InTransaction, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
 import { isFirstRunOver } from "./first-run.ts";
 import type { PasswordSeals } from "./password-seals.ts";
-import { identities } from "./tables.ts";
-import { findUserIn, insertUserIn } from "./users.ts";
+import { identities, users } from "./tables.ts";
+import { findUserByEmailIn, findUserIn, insertUserIn, isUnusedIn } from "./users.ts";
 
 /** Identifies a person at a provider. The pair is never assigned to another person. */
 export interface IdentityKey {
@@ -41,6 +41,7 @@ const byKey = sql<[issuer: string, subject: string], Row>(
 const countOf = sql<[userId: number], { identities: number }>(
   "SELECT count(*) AS identities FROM identities WHERE user_id = ?",
 );
+const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 const insertIdentity = identities.insertion();
 const removeIdentities = sql<[userId: number]>(
   `DELETE FROM identities WHERE user_id = ?
@@ -55,6 +56,8 @@ export function createIdentityStore(db: Database, seals: PasswordSeals, random: 
       const owner = await findOwner(db.read, access, { issuer, subject });
       return owner === undefined ? undefined : findUserIn(db.read, access, owner);
     },
+    /** See `isUnusedIn`. */
+    isUnused: (userId: number): Promise<boolean> => isUnusedIn(db.read, access, userId),
     /** Newest first. */
     listIdentities: async (userId: number): Promise<readonly Identity[]> =>
       reading.openAll(access, await db.read.all(identitiesOf, userId)).map(({ issuer, subject, createdAt }) => ({
@@ -78,6 +81,30 @@ export function createIdentityStore(db: Database, seals: PasswordSeals, random: 
           await insertIdentity(tx, access, { issuer, subject, userId: user.id, createdAt: now });
         }
         return user;
+      }),
+    /**
+     * Links an identity to an account that nobody has used. A password that its maker chose signs in no more.
+     * @returns false: the account has been used or changed meanwhile, or the identity is linked.
+     */
+    linkUnused: (
+      { issuer, subject, email, now }: IdentityKey & { email: string; now: number },
+      together: (user: User) => InTransaction,
+    ): Promise<boolean> =>
+      db.writeSerialized("accounts", async (tx) => {
+        const user = await findUserByEmailIn(tx, access, email);
+        if (user === undefined || user.disabledAt !== null || !(await isUnusedIn(tx, access, user.id))) return false;
+        const link = { issuer, subject, userId: user.id, now, factorShown: true, perUserMax: 1 };
+        if ((await linkIdentity(tx, access, link)) !== "linked") return false;
+        const withoutPassword = seals.columnsOf(user.id, "");
+        await users.change(tx, access, user.id, {
+          ...withoutPassword,
+          isUnused: false,
+          confirmedAt: now,
+          updatedAt: now,
+        });
+        await tx.run(removeLinks, user.id);
+        await together(user)(tx);
+        return true;
       }),
     /** Requires the accounts lock. "taken": it is linked to another account. */
     linkIdentity: (tx: Transaction, link: NewLink) => linkIdentity(tx, access, link),

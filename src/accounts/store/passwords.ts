@@ -53,7 +53,7 @@ async function change(tx: Transaction, seals: PasswordSeals, wanted: PasswordCha
   if (found === undefined || (from !== null && found.passwordHash !== from)) return false;
   if (!(await isFresh(tx, seals.access, wanted))) return false;
   if (provided !== undefined && !(await provided(tx))) return false;
-  await users.change(tx, seals.access, userId, { ...seals.columnsOf(userId, to), updatedAt: now });
+  await users.change(tx, seals.access, userId, { ...seals.columnsOf(userId, to), isUnused: false, updatedAt: now });
   await tx.run(removeLinks, userId);
   await endSessions(tx, userId, keptSessionId);
   if (revokesTokens) await tx.run(revokeTokens, now, userId);

@@ -5,8 +5,8 @@ import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, Transaction, WriteConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { ClientContext, ListedSession, Session, User } from "../account.ts";
-import { providerLogouts, sessions } from "./tables.ts";
-import { allBeyond, findUserIn, nextId, openUser, type UserRow, userColumns } from "./users.ts";
+import { providerLogouts, sessions, users } from "./tables.ts";
+import { allBeyond, findUserIn, markUsed, nextId, openUser, type UserRow, userColumns } from "./users.ts";
 
 export interface NewSession {
   readonly digest: Buffer;
@@ -186,6 +186,8 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
   await insertSession(tx, access, row);
   if (waitsForFactor) return true;
   await tx.run(recordSignIn, now, userId);
+  if (providerSession !== null) await users.change(tx, access, userId, { lastSignedOnAt: now, isUnused: false });
+  else await markUsed(tx, access, userId);
   await onComplete(tx, user);
   return true;
 }

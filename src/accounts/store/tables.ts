@@ -45,6 +45,10 @@ export const users = new AuthenticatedTable("users", "user", {
   disabledAt: authenticated(withDefault(nullable(integer), null)),
   lastSignedInAt: harmless(withDefault(nullable(integer), null), shown),
   signInCount: harmless(withDefault(integer, 0), shown),
+  /** By single sign-on; null: never. */
+  lastSignedOnAt: authenticated(withDefault(nullable(integer), null)),
+  /** An operator or administrator has made the account, and nobody has used it: there is nothing in it. */
+  isUnused: authenticated(withDefault(boolean, false)),
   factorFailures: authenticated(withDefault(integer, 0)),
   factorFailuresSince: authenticated(withDefault(integer, 0)),
   /** Deciding, unlike the hash, whose seal authenticates it. */

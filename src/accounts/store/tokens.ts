@@ -4,7 +4,7 @@ import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { ApiToken, Scope, User } from "../account.ts";
 import { apiTokens } from "./tables.ts";
-import { allBeyond, findUserIn, nextId, openUser, type UserRow, userColumns } from "./users.ts";
+import { allBeyond, findUserIn, lastSignOnIn, markUsed, nextId, openUser, type UserRow, userColumns } from "./users.ts";
 
 /** Runs in the transaction that creates or revokes the token. */
 type Notify = (tx: Transaction, user: Pick<User, "email" | "language">, tokenName: string) => Promise<void>;
@@ -42,6 +42,8 @@ const reading = apiTokens.reading("lastUsedAt");
 export interface FoundToken extends Pick<ApiToken, "scopes" | "networks" | "expiresAt" | "lastUsedAt"> {
   readonly tokenId: number;
   readonly user: User;
+  /** The user's last single sign-on; null: never. */
+  readonly lastSignedOnAt: number | null;
 }
 
 const countInUse = sql<[userId: number, now: number], { count: number }>(
@@ -86,6 +88,7 @@ async function insert(tx: Transaction, access: AccessKeys, token: NewToken): Pro
   await tx.run(removeEnded, userId, now, endedKeptMax);
   const id = await nextId(tx, "api_tokens");
   await insertToken(tx, access, { id, userId, name, digest, scopes, networks, createdAt: now, expiresAt });
+  await markUsed(tx, access, userId);
   await notifyOwner(tx, access, { userId, tokenName: name, notify: onMade });
   const unused = { lastUsedAt: null, lastUsedAddress: null, revokedAt: null };
   return { id, name, scopes, networks, createdAt: now, expiresAt, ...unused };
@@ -147,7 +150,8 @@ export function createTokenStore(db: Database, access: AccessKeys) {
       // The MAC of the row names the user, and the join could name another one.
       if (token === undefined || user?.id !== token.userId || user.disabledAt !== null) return undefined;
       const { id, scopes, networks, expiresAt, lastUsedAt } = token;
-      return { tokenId: id, scopes, networks, expiresAt, lastUsedAt, user };
+      const lastSignedOnAt = row === undefined ? null : lastSignOnIn(access, row);
+      return { tokenId: id, scopes, networks, expiresAt, lastUsedAt, user, lastSignedOnAt };
     },
 
     async recordTokenUse(tokenId: number, now: number, address: string): Promise<void> {

@@ -21,8 +21,19 @@ const userByEmail = sql<[email: string], UserRow>(`SELECT ${userColumns} FROM us
 export function openUser(access: AccessKeys, row: UserRow | undefined): User | undefined {
   const opened = row === undefined ? undefined : reading.open(access, row);
   if (opened === undefined) return undefined;
-  const { secondFactors, ...user } = opened;
+  const { secondFactors, lastSignedOnAt, isUnused, ...user } = opened;
   return { ...user, hasSecondFactor: secondFactors > 0 };
+}
+
+/** When the user last signed in by single sign-on; null: never, or this server did not write the row. */
+export function lastSignOnIn(access: AccessKeys, row: UserRow): number | null {
+  return reading.open(access, row)?.lastSignedOnAt ?? null;
+}
+
+/** An operator or administrator has made the account, and nobody has signed in to it, made a token for it or imported into it. */
+export async function isUnusedIn(connection: ReadConnection, access: AccessKeys, userId: number): Promise<boolean> {
+  const row = await connection.one(userById, userId);
+  return row !== undefined && reading.open(access, row)?.isUnused === true;
 }
 
 export async function findUserIn(
@@ -57,6 +68,8 @@ export interface NewUser {
   /** The email address counts as confirmed. */
   readonly confirmed: boolean;
   readonly language: string | null;
+  /** See `isUnusedIn`; false by default. */
+  readonly isUnused?: boolean;
   readonly now: number;
 }
 
@@ -86,12 +99,12 @@ export async function insertUserIn(
   random: Random,
   user: NewUser,
 ): Promise<User | undefined> {
-  const { email, passwordHash, admin, confirmed, language, now } = user;
+  const { email, passwordHash, admin, confirmed, language, isUnused = false, now } = user;
   const id = await drawUserId(tx, random);
   if (await isEmailTaken(tx, seals.access, email)) return undefined;
   const confirmedAt = confirmed ? now : null;
   const password = seals.columnsOf(id, passwordHash);
-  const row = { id, email, ...password, admin, language, createdAt: now, updatedAt: now, confirmedAt };
+  const row = { id, email, ...password, admin, language, createdAt: now, updatedAt: now, confirmedAt, isUnused };
   await insertUser(tx, seals.access, row);
   return findUserByEmailIn(tx, seals.access, email);
 }
@@ -144,6 +157,11 @@ export async function drawUserId(tx: Transaction, random: Random): Promise<numbe
     if ((await tx.one(idInUse, id, id)) === undefined) return id;
   }
   throw new Error("Each user id that was drawn is in use.");
+}
+
+/** Requires the accounts lock. */
+export async function markUsed(tx: Transaction, access: AccessKeys, userId: number): Promise<void> {
+  if (await isUnusedIn(tx, access, userId)) await users.change(tx, access, userId, { isUnused: false });
 }
 
 const takeId = sql<[name: string], { nextId: number }>(

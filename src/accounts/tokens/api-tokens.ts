@@ -56,8 +56,9 @@ export function createApiTokens({
   access,
   outbox,
   onUseNotRecorded,
+  settings,
   change,
-}: Pick<AccountsDeps, "clock" | "random" | "access" | "outbox" | "onUseNotRecorded"> & {
+}: Pick<AccountsDeps, "settings" | "clock" | "random" | "access" | "outbox" | "onUseNotRecorded"> & {
   readonly store: TokenStore;
   readonly change: ProtectedChanges["change"];
 }) {
@@ -133,12 +134,12 @@ export function createApiTokens({
       return store.revokeToken({ userId, tokenId, now, onRevoked: notify("token_revoked", origin, now) });
     },
 
-    /** @returns undefined: unknown, revoked, expired, of a disabled user, or not allowed from this address. */
+    /** @returns undefined: unknown, revoked, expired, resting, of a disabled user, or not allowed from this address. */
     async authenticateToken({ token, address }: { token: string; address: string }): Promise<TokenHolder | undefined> {
       if (!isApiToken(token)) return undefined;
       const now = clock.now();
       const found = await store.findToken(access.digest("api_token", token));
-      if (found === undefined || !mayBeUsed(found, now, address)) return undefined;
+      if (found === undefined || !mayBeUsed(found, now, address) || rests(found, now, settings)) return undefined;
       lastUse.note(found.tokenId, found.lastUsedAt, now, address);
       return { user: found.user, scopes: found.scopes };
     },
@@ -168,6 +169,15 @@ function problemsOf(wanted: Required<TokenLimits> & { readonly name: string }): 
     problems.networks = [`At most ${networksMax} addresses (192.0.2.1) and networks (10.0.0.0/8, 2001:db8::/32).`];
   }
   return problems;
+}
+
+/** The owner may have left without anybody's notice. Their next sign-on ends the rest. */
+function rests(
+  { lastSignedOnAt, user: { createdAt } }: FoundToken,
+  now: number,
+  { tokensRestAfterMs }: Pick<AccountsDeps["settings"], "tokensRestAfterMs">,
+): boolean {
+  return tokensRestAfterMs !== null && now - (lastSignedOnAt ?? createdAt) > tokensRestAfterMs;
 }
 
 function mayBeUsed({ expiresAt, networks }: FoundToken, now: number, from: string): boolean {

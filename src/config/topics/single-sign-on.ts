@@ -1,7 +1,8 @@
+import { dayMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { isForManyTenants } from "../issuers.ts";
 import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
-import { accepted, anyText, oneOf, rejected, type ValueType } from "../value-types.ts";
+import { accepted, anyText, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
 import { networkSettings } from "./network.ts";
 
 /** OpenID Connect Discovery 1.0, section 3: an address without query and fragment. Plain http only on this machine. */
@@ -84,6 +85,12 @@ export const singleSignOnSettings = {
       type: anyText("a group, exactly as the claim has it"),
       unset: "no group",
     }),
+    tokensRestAfterDays: setting({
+      env: "PWP__OIDC__TOKENS_REST_AFTER_DAYS",
+      doc: "API tokens are refused (401) while their owner's last sign-on is older, and work again after the next one. For an owner who has never signed on, the time counts from the creation of the account. 0: never.",
+      type: wholeNumber(0, 3_650),
+      default: "0",
+    }),
   },
 };
 
@@ -94,6 +101,7 @@ export function singleSignOnConfig(
   report: SettingReport,
 ) {
   const { issuer, clientId, trustEmail, allowedDomains } = settings;
+  const restDays = settings.tokensRestAfterDays.value;
   const needs = [
     { env: clientId.env, isGiven: clientId.given },
     { env: networkSettings.settings.overrideBaseUrl.env, isGiven: baseUrl !== undefined },
@@ -128,5 +136,7 @@ export function singleSignOnConfig(
     userGroup: settings.userGroup.value,
     /** undefined: no group makes administrators. */
     adminGroup: settings.adminGroup.value,
+    /** null: API tokens never rest. */
+    tokensRestAfterMs: restDays === 0 ? null : restDays * dayMs,
   };
 }

@@ -66,6 +66,8 @@ ${postgres(`
     disabled_at INTEGER,
     last_signed_in_at INTEGER,
     sign_in_count INTEGER NOT NULL DEFAULT 0,
+    last_signed_on_at INTEGER,
+    is_unused INTEGER NOT NULL DEFAULT 0,
     factor_failures INTEGER NOT NULL DEFAULT 0,
     factor_failures_since INTEGER NOT NULL DEFAULT 0,
     has_password INTEGER NOT NULL,
