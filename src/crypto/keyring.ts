@@ -73,12 +73,7 @@ class MasterKey {
   }
 }
 
-/**
- * @param masterKeys 32 bytes each, the active one first. They only derive keys: the id, which reveals nothing, and a key for
- * each purpose.
- * @throws Error when there is none, a length is wrong, a key is given twice, or two keys have the same id.
- */
-export function createKeyring(masterKeys: readonly Buffer[], random: Random) {
+function sealingKeys(masterKeys: readonly Buffer[], random: Random) {
   const keys = new Map<string, MasterKey>();
   for (const [at, master] of masterKeys.entries()) {
     if (master.length !== keyBytes) throw new Error(`Master key ${at + 1} is not ${keyBytes} bytes long.`);
@@ -117,6 +112,12 @@ export function createKeyring(masterKeys: readonly Buffer[], random: Random) {
 
   const messageData = (context: readonly Part[]) => encodeParts("message", ...context);
 
+  return { keys, active, joinedWith, messageData, sealValue, openValue };
+}
+
+type SealingKeys = ReturnType<typeof sealingKeys>;
+
+function valueSeals({ keys, joinedWith, sealValue, openValue }: SealingKeys) {
   return {
     /** 8 hex digits each, the active one first. */
     ids: [...keys.keys()] as readonly string[],
@@ -139,6 +140,11 @@ export function createKeyring(masterKeys: readonly Buffer[], random: Random) {
       secrets: readonly Part[],
       envelope: Uint8Array,
     ): Buffer | undefined => openValue(column.seal.purpose, columnData(column, row), envelope, joinedWith(secrets)),
+  };
+}
+
+function messageSeals({ keys, active, messageData, sealValue, openValue }: SealingKeys) {
+  return {
     /** Seals a value that is given out instead of stored. @param context must be the same to open. */
     sealMessage: (purpose: MessagePurpose, context: readonly Part[], plaintext: Uint8Array): Buffer =>
       sealValue(purpose, messageData(context), plaintext),
@@ -149,6 +155,16 @@ export function createKeyring(masterKeys: readonly Buffer[], random: Random) {
     /** @param keyId 8 hex digits. */
     has: (keyId: string) => keys.has(keyId),
   };
+}
+
+/**
+ * @param masterKeys 32 bytes each, the active one first. They only derive keys: the id, which reveals nothing, and a key for
+ * each purpose.
+ * @throws Error when there is none, a length is wrong, a key is given twice, or two keys have the same id.
+ */
+export function createKeyring(masterKeys: readonly Buffer[], random: Random) {
+  const shared = sealingKeys(masterKeys, random);
+  return { ...valueSeals(shared), ...messageSeals(shared) };
 }
 
 /** @returns 8 hex digits, not verified; undefined when the bytes are not an envelope of this version. */

@@ -97,11 +97,30 @@ const storageFailureSentences: Readonly<Record<string, string>> = {
   "53300":
     "The server grants no more connections. The server keeps working with those that it has: see PWP__DATABASE__POOL_SIZE.",
 };
-
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createEvents(deps: { readonly logger: Logger; readonly clock: Clock }): Events {
-  const { logger, clock } = deps;
+function eventLogs(deps: { readonly logger: Logger; readonly clock: Clock }) {
   const untrustedForwarders = new Set<string>();
+  return { ...deps, untrustedForwarders };
+}
+
+type EventLogs = ReturnType<typeof eventLogs>;
+
+function serverEvents({
+  logger,
+  clock,
+}: EventLogs): Pick<
+  Events,
+  | "serverStarted"
+  | "gatewayStarted"
+  | "serverStopping"
+  | "serverStopped"
+  | "masterKeyMade"
+  | "bootCodeMade"
+  | "settingWarning"
+  | "importProgress"
+  | "moveNotMarked"
+  | "databaseAwaited"
+  | "storageFailed"
+> {
   return {
     serverStarted: (where) => logger.info({ event: "server_started", ...where }),
     gatewayStarted: ({ address, port }) => logger.info({ event: "gateway_started", address, port }),
@@ -125,6 +144,25 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     storageFailed: rateLimitedLog(clock, (suppressedCount, code) =>
       logger.error({ event: "storage_failed", code, suppressedCount }, storageFailureSentences[code]),
     ),
+  };
+}
+
+function requestEvents({
+  untrustedForwarders,
+  logger,
+  clock,
+}: EventLogs): Pick<
+  Events,
+  | "untrustedForwarder"
+  | "forgedRowRefused"
+  | "connectionRefused"
+  | "unexpectedError"
+  | "refusedUnavailable"
+  | "singleSignOnRefused"
+  | "downloadBroken"
+  | "fileUnreadable"
+> {
+  return {
     untrustedForwarder(address) {
       if (untrustedForwarders.size >= untrustedForwardersMax || untrustedForwarders.has(address)) return;
       untrustedForwarders.add(address);
@@ -153,6 +191,27 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     downloadBroken: (requestId, error) =>
       logger.error({ event: "download_broken", requestId, error: describeError(error) }),
     fileUnreadable: (problem, file) => logger.error({ event: `file_${problem}`, ...file }),
+  };
+}
+
+function jobEvents({
+  logger,
+  clock,
+}: EventLogs): Pick<
+  Events,
+  | "jobFailed"
+  | "jobDone"
+  | "sweepPaused"
+  | "mailSent"
+  | "mailPutOff"
+  | "mailGivenUp"
+  | "mailServerUnavailable"
+  | "mailServerAvailable"
+  | "tracesNotSent"
+  | "limitsUnanswered"
+  | "usageNotRecorded"
+> {
+  return {
     jobFailed: limitedByJob((job) =>
       rateLimitedLog(clock, (suppressedCount, error: unknown) =>
         logger.error({ event: "job_failed", job, suppressedCount, error: describeError(error) }),
@@ -178,6 +237,11 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     ),
     usageNotRecorded: (what, error) => logger.warn({ event: "usage_not_recorded", what, error: describeError(error) }),
   };
+}
+
+export function createEvents(deps: { readonly logger: Logger; readonly clock: Clock }): Events {
+  const shared = eventLogs(deps);
+  return { ...serverEvents(shared), ...requestEvents(shared), ...jobEvents(shared) };
 }
 
 /** The same events, which are also counted: even those that the log omits because of its rate limit. */

@@ -40,8 +40,8 @@ interface Deps {
 
 const wrongCodes = { name: "boot code", windowMs: hourMs, max: 20, rememberedMax: 10_000 };
 
-export function createFirstAdministrator(deps: Deps) {
-  const { db, users, clock, argon2, settings } = deps;
+function firstRunParts(deps: Deps) {
+  const { db } = deps;
   const attempts = deps.limits.inWindows(wrongCodes);
 
   /** The code has 125 bits: the limit only saves work. Charged first, so that parallel guesses gain nothing. */
@@ -56,6 +56,12 @@ export function createFirstAdministrator(deps: Deps) {
     return code !== undefined && (await isBootCode(db.read, deps.access.digest("boot_code", code)));
   }
 
+  return { ...deps, chargeAttempt, isRight, deps };
+}
+
+type FirstRunParts = ReturnType<typeof firstRunParts>;
+
+function bootCodes({ db, settings, deps }: FirstRunParts) {
   return {
     /**
      * Runs at the start of the server. Stores only the code's digest.
@@ -72,7 +78,11 @@ export function createFirstAdministrator(deps: Deps) {
     },
 
     isFirstRun: async (): Promise<boolean> => !(await isFirstRunOver(db.read)),
+  };
+}
 
+function firstAccount({ db, users, clock, argon2, settings, chargeAttempt, isRight, deps }: FirstRunParts) {
+  return {
     /**
      * Creates the first administrator. If several people have the code, only one of them succeeds.
      * @throws AppError forbidden (signing in is disabled), too_many_requests, unavailable.
@@ -116,4 +126,9 @@ export function createFirstAdministrator(deps: Deps) {
       return { outcome: "made", user, sessionToken };
     },
   };
+}
+
+export function createFirstAdministrator(deps: Deps) {
+  const shared = firstRunParts(deps);
+  return { ...bootCodes(shared), ...firstAccount(shared) };
 }

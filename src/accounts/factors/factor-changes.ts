@@ -49,10 +49,8 @@ interface Deps extends Pick<AccountsDeps, "db" | "clock" | "random" | "keyring" 
   readonly recordAction: AdministrationStore["recordAction"];
 }
 
-/** Each change ends all other sessions of the user and notifies the owner by email, in the same transaction. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createFactorChanges(deps: Deps) {
-  const { db, clock, outbox, factors, passkeys, codes, ceremonies, totpSetUp, change } = deps;
+function changeParts(deps: Deps) {
+  const { outbox, factors, change } = deps;
 
   /** Ends the user's other sessions and notifies the owner. @param name of the factor; "": it has no name. */
   async function announce(
@@ -110,6 +108,23 @@ export function createFactorChanges(deps: Deps) {
     });
   }
 
+  return { ...deps, announce, putBackupCodes, announceAdded, remove, deps };
+}
+
+type ChangeParts = ReturnType<typeof changeParts>;
+
+function authenticatorChanges({
+  db,
+  clock,
+  factors,
+  passkeys,
+  codes,
+  totpSetUp,
+  change,
+  announceAdded,
+  remove,
+  deps,
+}: ChangeParts) {
   return {
     async findFactors(userId: number): Promise<Factors> {
       const [found, listed] = await Promise.all([factors.findFactors(userId), passkeys.listPasskeys(userId)]);
@@ -152,7 +167,11 @@ export function createFactorChanges(deps: Deps) {
         await factors.removeTotp(tx, userId);
         return "";
       }),
+  };
+}
 
+function passkeyChanges({ passkeys, ceremonies, change, announceAdded, remove }: ChangeParts) {
+  return {
     offerPasskey: (session: Session, party: RelyingParty): Promise<PublicKeyCredentialCreationOptionsJSON> =>
       ceremonies.offerRegistration(session.user, { purpose: "add", sessionId: session.id }, party),
 
@@ -179,7 +198,21 @@ export function createFactorChanges(deps: Deps) {
 
     removePasskey: (asked: ProtectedChange, passkeyId: number) =>
       remove(asked, (tx, userId) => passkeys.removePasskey(tx, userId, passkeyId)),
+  };
+}
 
+function backupCodeChanges({
+  db,
+  clock,
+  outbox,
+  factors,
+  passkeys,
+  change,
+  announce,
+  putBackupCodes,
+  deps,
+}: ChangeParts) {
+  return {
     /** Invalidates the old ones. "unknown": the account has no factor that they could replace. */
     makeBackupCodes: (
       asked: ProtectedChange,
@@ -214,4 +247,10 @@ export function createFactorChanges(deps: Deps) {
       });
     },
   };
+}
+
+/** Each change ends all other sessions of the user and notifies the owner by email, in the same transaction. */
+export function createFactorChanges(deps: Deps) {
+  const shared = changeParts(deps);
+  return { ...authenticatorChanges(shared), ...passkeyChanges(shared), ...backupCodeChanges(shared) };
 }

@@ -44,22 +44,39 @@ const credentialIdBytesMax = 1_023;
 
 export type PasskeyCeremonies = ReturnType<typeof createPasskeyCeremonies>;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createPasskeyCeremonies({
-  store,
-  challenges,
-  clock,
-}: {
+interface Deps {
   readonly store: PasskeyStore;
   readonly challenges: PasskeyChallenges;
   readonly clock: Clock;
-}) {
+}
+
+/** The library checks the response's challenge through a callback. Its digest is needed afterwards. */
+function openChallenge({ challenges, clock }: Deps, use: ChallengeUse) {
+  let answered: string | undefined;
+  return {
+    check(challenge: string): boolean {
+      answered = challenge;
+      return challenges.isOpen(challenge, use, clock.now());
+    },
+    digest(): Buffer {
+      if (answered === undefined) throw new Error("A response was accepted without its challenge.");
+      return challengeDigest(answered);
+    },
+  };
+}
+function ceremonyParts(deps: Deps) {
   const describe = ({ credentialId, transports }: StoredPasskey) => ({
     id: credentialId.toString("base64url"),
     transports: [...transports],
   });
   const bytesOf = (challenge: string) => Uint8Array.from(Buffer.from(challenge, "base64url"));
 
+  return { ...deps, describe, bytesOf, deps };
+}
+
+type CeremonyParts = ReturnType<typeof ceremonyParts>;
+
+function offers({ describe, bytesOf, store, challenges, clock }: CeremonyParts) {
   return {
     /** The options for a browser to create a passkey. */
     async offerRegistration(
@@ -97,7 +114,11 @@ export function createPasskeyCeremonies({
         ...(userId !== null && { allowCredentials: (await store.listCredentials(userId)).map(describe) }),
       });
     },
+  };
+}
 
+function registration({ deps }: CeremonyParts) {
+  return {
     /** @param answer JSON, as the browser sent it. @returns undefined: it is not valid. */
     async verifyRegistration(
       answer: string,
@@ -107,7 +128,7 @@ export function createPasskeyCeremonies({
       const response = readRegistration(answer);
       if (response === undefined || !(await attestsNothing(response.response.attestationObject))) return undefined;
       const { verifyRegistrationResponse } = await webauthn();
-      const open = openChallenge(use);
+      const open = openChallenge(deps, use);
       const verified = await orRefused(
         verifyRegistrationResponse({
           response,
@@ -132,14 +153,18 @@ export function createPasskeyCeremonies({
         challengeDigest: open.digest(),
       };
     },
+  };
+}
 
+function use({ store, clock, deps }: CeremonyParts) {
+  return {
     async verifyUse(answer: string, use: ChallengeUse, party: RelyingParty): Promise<VerifiedUse | undefined> {
       const response = readAuthentication(answer);
       if (response === undefined) return undefined;
       const passkey = await store.findCredential(Buffer.from(response.id, "base64url"));
       if (passkey === undefined || !isHandleOf(response.response.userHandle, passkey.userId)) return undefined;
       const { verifyAuthenticationResponse } = await webauthn();
-      const open = openChallenge(use);
+      const open = openChallenge(deps, use);
       const verified = await orRefused(
         verifyAuthenticationResponse({
           response,
@@ -167,21 +192,11 @@ export function createPasskeyCeremonies({
       return { passkey, claim };
     },
   };
+}
 
-  /** The library checks the response's challenge through a callback. Its digest is needed afterwards. */
-  function openChallenge(use: ChallengeUse) {
-    let answered: string | undefined;
-    return {
-      check(challenge: string): boolean {
-        answered = challenge;
-        return challenges.isOpen(challenge, use, clock.now());
-      },
-      digest(): Buffer {
-        if (answered === undefined) throw new Error("A response was accepted without its challenge.");
-        return challengeDigest(answered);
-      },
-    };
-  }
+export function createPasskeyCeremonies(deps: Deps) {
+  const shared = ceremonyParts(deps);
+  return { ...offers(shared), ...registration(shared), ...use(shared) };
 }
 
 /** The user handle (WebAuthn): it must not contain personal data. */

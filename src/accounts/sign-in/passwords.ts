@@ -27,7 +27,7 @@ interface Deps {
 
 export type Passwords = ReturnType<typeof createPasswords>;
 
-export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
+function passwordChange({ store, clock, argon2, check, outbox }: Deps) {
   return {
     /**
      * Reauthenticates before a change that a hijacked session must not make.
@@ -85,7 +85,11 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
       if (changed) return "changed";
       return isFirst ? "sign_in_again" : "wrong_password";
     },
+  };
+}
 
+function passwordSetting({ store, clock, argon2, outbox }: Deps) {
+  return {
     /** For operators. Ends all sessions of the user and revokes all API tokens. @param together written in the same transaction. */
     async setPassword(
       userId: number,
@@ -114,4 +118,8 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
       return changed ? "changed" : "unknown_user";
     },
   };
+}
+
+export function createPasswords(deps: Deps) {
+  return { ...passwordChange(deps), ...passwordSetting(deps) };
 }

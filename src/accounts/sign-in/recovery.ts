@@ -33,10 +33,7 @@ interface Deps {
 /** No user has this id. */
 const nobody = 0;
 const mailLimits = { name: "reset mail", perClientMax: 30, perAddressMax: 5 };
-
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createRecovery(deps: Deps) {
-  const { db, users, links, passwords, knownClients, clock, random, argon2, outbox } = deps;
+function recoveryParts(deps: Deps) {
   const throttle = createMailThrottle(mailLimits, deps.limits);
   const linkDigest = (token: string) => deps.access.digest("mailed_link", token);
   /** An invitation chooses a password in the same way, and works for longer. @param find looks in or outside of a transaction. */
@@ -46,6 +43,12 @@ export function createRecovery(deps: Deps) {
     return reset ?? (await find(digest, "invitation", now - linkLifeMs.invitation));
   };
 
+  return { ...deps, throttle, linkDigest, findUsable };
+}
+
+type RecoveryParts = ReturnType<typeof recoveryParts>;
+
+function resetRequests({ throttle, linkDigest, db, users, links, clock, random, outbox }: RecoveryParts) {
   return {
     /**
      * Sends a link for choosing a new password and removes the account's earlier ones. The answer and the work are the
@@ -86,7 +89,11 @@ export function createRecovery(deps: Deps) {
         await outbox.put(tx, { to: user.email, language: user.language ?? language, content }, now);
       });
     },
+  };
+}
 
+function resets({ findUsable, links, passwords, knownClients, clock, argon2, outbox }: RecoveryParts) {
+  return {
     /** Whether the link still works. */
     isResettable: async (token: string): Promise<boolean> =>
       (await findUsable(links.find, token, clock.now())) !== undefined,
@@ -129,4 +136,9 @@ export function createRecovery(deps: Deps) {
       return changed ? "changed" : "invalid_link";
     },
   };
+}
+
+export function createRecovery(deps: Deps) {
+  const shared = recoveryParts(deps);
+  return { ...resetRequests(shared), ...resets(shared) };
 }

@@ -67,9 +67,7 @@ export async function recordAction(tx: Transaction, { by, action, subject, now }
 }
 
 export type AdministrationStore = ReturnType<typeof createAdministrationStore>;
-
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createAdministrationStore(db: Database, access: AccessKeys) {
+function storeParts(db: Database, access: AccessKeys) {
   function openSummary(row: SummaryRow): UserSummary | undefined {
     const user = openUser(access, row);
     const { lastSignedInAt, signInCount, tokensInUse } = row;
@@ -94,6 +92,12 @@ export function createAdministrationStore(db: Database, access: AccessKeys) {
     });
   }
 
+  return { openSummary, changeUser, db, access };
+}
+
+type StoreParts = ReturnType<typeof storeParts>;
+
+function userChanges({ openSummary, changeUser, db, access }: StoreParts) {
   return {
     /** Newest first. @param asked `text`: a part of the email address, "" for all; `now`: which tokens are in use. */
     async searchUsers({
@@ -151,7 +155,11 @@ export function createAdministrationStore(db: Database, access: AccessKeys) {
         await endFirstRun(tx);
         if (entry !== null) await recordAction(tx, entry);
       }),
+  };
+}
 
+function adminTrail({ db }: StoreParts) {
+  return {
     /** Part of the transaction of the change that is recorded. */
     recordAction,
 
@@ -160,4 +168,9 @@ export function createAdministrationStore(db: Database, access: AccessKeys) {
     listEntries: async (limit: number, offset: number): Promise<readonly AdminEntry[]> =>
       (await db.read.all(entryPage, limit, offset)).map((row) => adminEntries.decode(row)),
   };
+}
+
+export function createAdministrationStore(db: Database, access: AccessKeys) {
+  const shared = storeParts(db, access);
+  return { ...userChanges(shared), ...adminTrail(shared) };
 }

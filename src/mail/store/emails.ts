@@ -116,9 +116,7 @@ const errorCounts = sql<[limit: number], { error: string; waiting: number; faile
 
 export type EmailStore = ReturnType<typeof createEmailStore>;
 
-/** Reads return committed rows; writes resolve once they are durable. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createEmailStore(db: Database) {
+function connections(db: Database) {
   const { read } = db;
   const autocommit = db.autocommit({ retry: "whenNotExecuted" });
 
@@ -130,6 +128,12 @@ export function createEmailStore(db: Database) {
       return true;
     });
 
+  return { autocommit, changeFailed, read, db };
+}
+
+type Connections = ReturnType<typeof connections>;
+
+function outboxQueue({ autocommit, read, db }: Connections) {
   return {
     /** @param seal seals the email for the row with this id. */
     async insert(tx: Transaction, seal: (id: number) => Buffer, now: number): Promise<void> {
@@ -177,7 +181,11 @@ export function createEmailStore(db: Database) {
         await tx.run(trimFailed, keepMax);
       });
     },
+  };
+}
 
+function outboxFailures({ autocommit, changeFailed, read, db }: Connections) {
+  return {
     find: (id: number) => read.one(failedById, id),
 
     /** Newest first. */
@@ -205,4 +213,10 @@ export function createEmailStore(db: Database) {
 
     sizes: async () => (await read.one(countEmails)) ?? { waiting: 0, failed: 0 },
   };
+}
+
+/** Reads return committed rows; writes resolve once they are durable. */
+export function createEmailStore(db: Database) {
+  const shared = connections(db);
+  return { ...outboxQueue(shared), ...outboxFailures(shared) };
 }

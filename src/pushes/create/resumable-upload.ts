@@ -94,12 +94,16 @@ export async function findUploadedFile(deps: Deps, address: string, actor: Actor
     detailsSealed: sealFileDetails(keyring, { id, ownerId, key }, details, deps.random),
   };
 }
-
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function resumableUploadOperations(deps: Deps) {
-  const { store, clock, config } = deps;
+function uploadParts(deps: Deps) {
+  const { store } = deps;
   const uploads = store.resumableUploads;
 
+  return { ...deps, uploads, deps };
+}
+
+type UploadParts = ReturnType<typeof uploadParts>;
+
+function openings({ uploads, clock, config, deps }: UploadParts) {
   return {
     /** What an upload that is being received keeps in memory, at most. */
     uploadBufferBytes: deps.blobs.growing.bufferBytes,
@@ -144,7 +148,11 @@ export function resumableUploadOperations(deps: Deps) {
       if (sizeBytes === 0) await storing(writeSealed(deps, { ...stored, key }, Readable.from([])));
       return { address, expiresAt: row.expiresAt };
     },
+  };
+}
 
+function transfers({ uploads, clock, deps }: UploadParts) {
+  return {
     /** @returns undefined: there is no such upload of this actor. */
     async findUpload(address: string, actor: Actor) {
       const upload = await findUpload(deps, address, actor);
@@ -184,6 +192,11 @@ export function resumableUploadOperations(deps: Deps) {
       return upload !== undefined && (await uploads.discard(upload.digest));
     },
   };
+}
+
+export function resumableUploadOperations(deps: Deps) {
+  const shared = uploadParts(deps);
+  return { ...openings(shared), ...transfers(shared) };
 }
 
 /** A new key and blob for a file, with its name and type sealed under the key. */

@@ -32,12 +32,11 @@ const linkShape = /^(?:(?:https?:\/\/[^/?#]+)?\/+(?:[a-z]{2}(?:-[a-z]{2})?\/+)?[
 /** More wait for the next press of the button. */
 const retriedDeletionsMax = 10_000;
 
-export function administratorOperations(
+function pushByLink(
   deps: Pick<PushDeps, "clock" | "clockTrust" | "config" | "store"> & {
     readonly vault: Pick<PushDeps["vault"], "urlTokens">;
   },
 ) {
-  const turns = new CooperativeQueue();
   return {
     /** The id of the push behind a link; undefined: there is none. Counts no view and opens nothing. */
     async findIdByLink(link: string): Promise<number | undefined> {
@@ -68,7 +67,16 @@ export function administratorOperations(
       await endByPerson(deps, row, { reason: "administrator", actor, now: deps.clock.now() });
       return await deps.store.upkeep.removeEnded(pushId, together);
     },
+  };
+}
 
+function listOperations(
+  deps: Pick<PushDeps, "clock" | "clockTrust" | "config" | "store"> & {
+    readonly vault: Pick<PushDeps["vault"], "urlTokens">;
+  },
+) {
+  const turns = new CooperativeQueue();
+  return {
     /** The only list of pushes that administrators have: metadata, newest first. Nothing is decrypted. */
     async adminList(filter: AdminListFilter): Promise<AdminListPage> {
       const now = deps.clock.now();
@@ -110,6 +118,14 @@ export function administratorOperations(
       return ended ? "ended" : "had_ended";
     },
   };
+}
+
+export function administratorOperations(
+  deps: Pick<PushDeps, "clock" | "clockTrust" | "config" | "store"> & {
+    readonly vault: Pick<PushDeps["vault"], "urlTokens">;
+  },
+) {
+  return { ...pushByLink(deps), ...listOperations(deps) };
 }
 
 function passes(push: PushOverview, { kind, state, ownerId }: AdminListFilter, now: number): boolean {

@@ -97,12 +97,7 @@ const anonymousBytes = sql<[], { bytes: number }>({
 
 export type PushUpkeep = ReturnType<typeof createUpkeep>;
 
-/**
- * The sweeper's queries, which all processes share. Each call handles at most `limit` rows, returns how many, and skips rows
- * that another process is working on.
- */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createUpkeep(db: Database, operations: Pick<WriteOperations, "end">) {
+function endings(db: Database, operations: Pick<WriteOperations, "end">) {
   let lastTombstone = noTombstone;
 
   return {
@@ -161,6 +156,11 @@ export function createUpkeep(db: Database, operations: Pick<WriteOperations, "en
         }
         return taken;
       }),
+  };
+}
+
+function blobDeletionQueue(db: Database) {
+  return {
     /**
      * Leases blobs due by `now`: no other process gets them until `leasedUntil`. After a crash they become due again then.
      */
@@ -201,6 +201,14 @@ export function createUpkeep(db: Database, operations: Pick<WriteOperations, "en
     /** Bytes of payloads and files in live anonymous pushes, and of anonymous files that are being uploaded. */
     anonymousBytes: async (): Promise<number> => (await db.read.one(anonymousBytes))?.bytes ?? 0,
   };
+}
+
+/**
+ * The sweeper's queries, which all processes share. Each call handles at most `limit` rows, returns how many, and skips rows
+ * that another process is working on.
+ */
+export function createUpkeep(db: Database, operations: Pick<WriteOperations, "end">) {
+  return { ...endings(db, operations), ...blobDeletionQueue(db) };
 }
 
 async function removePushes(

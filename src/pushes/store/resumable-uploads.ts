@@ -111,11 +111,7 @@ async function insert(tx: Transaction, engine: Engine, upload: NewResumableUploa
   await tx.run(insertUpload, ...uploads.values({ blobKey: row.blobKey, renewedAt: now }));
 }
 
-/**
- * Files that are sent in several requests. Writing to a blob needs a run: only the process that has begun the latest run may
- * write, and only to the blob that the row names. Times in ms since the epoch.
- */
-export function createResumableUploads(db: Pick<Database, "engine" | "read" | "write" | "writeSerialized">) {
+function uploadRows(db: Pick<Database, "engine" | "read" | "write" | "writeSerialized">) {
   return {
     /** @returns "sender_full", "server_full": there are too many unfinished uploads. */
     add: (upload: NewResumableUpload, bounds: SenderBounds, now: number) =>
@@ -154,6 +150,11 @@ export function createResumableUploads(db: Pick<Database, "engine" | "read" | "w
       }),
     /** Ends a run that failed. The next one still finds it: bytes may be sealed that were not acknowledged. */
     release: (digest: Buffer, run: number) => db.write((tx) => tx.run(extendRun, 0, digest, run)),
+  };
+}
+
+function uploadProgress(db: Pick<Database, "engine" | "read" | "write" | "writeSerialized">) {
+  return {
     /**
      * @returns false: the upload was removed, or another request has begun a run. Then the run's blob is queued for deletion
      *   if nothing names it: it may have been made after that of the upload was deleted.
@@ -192,6 +193,14 @@ export function createResumableUploads(db: Pick<Database, "engine" | "read" | "w
      */
     discard: (digest: Buffer, run?: number): Promise<boolean> => db.write((tx) => discard(tx, digest, run)),
   };
+}
+
+/**
+ * Files that are sent in several requests. Writing to a blob needs a run: only the process that has begun the latest run may
+ * write, and only to the blob that the row names. Times in ms since the epoch.
+ */
+export function createResumableUploads(db: Pick<Database, "engine" | "read" | "write" | "writeSerialized">) {
+  return { ...uploadRows(db), ...uploadProgress(db) };
 }
 
 /** Uploads to which nothing was sent for too long. @returns how many. */

@@ -211,8 +211,7 @@ export async function destroyTickets(tx: Transaction, pushId: number, fileIds?: 
 
 export type WriteOperations = ReturnType<typeof createWriteOperations>;
 
-/** Operations inside a transaction of `db.write`; none of them opens its own. */
-export function createWriteOperations(db: Pick<Database, "engine">) {
+function endingParts(db: Pick<Database, "engine">) {
   /** SQLite updates the total of anonymous pushes with each write. On PostgreSQL these writes would block one another. */
   async function addToAnonymous(tx: Transaction, bytes: number): Promise<void> {
     if (capabilitiesOf[db.engine].storedTotals) await tx.run(addToTotal, bytes);
@@ -257,6 +256,12 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
     if (counted !== undefined && keepsTrail(counted)) await writeEntry(tx, pushId, counted.auditCount, audit);
   }
 
+  return { addToAnonymous, destroySecret, voidEnded, record, db };
+}
+
+type EndingParts = ReturnType<typeof endingParts>;
+
+function endings({ addToAnonymous, destroySecret, voidEnded, record, db }: EndingParts) {
   return {
     engine: db.engine,
     record,
@@ -295,6 +300,12 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
       return readPushes.decode(stored);
     },
   };
+}
+
+/** Operations inside a transaction of `db.write`; none of them opens its own. */
+export function createWriteOperations(db: Pick<Database, "engine">) {
+  const shared = endingParts(db);
+  return { ...endings(shared) };
 }
 
 /** Inserts files of a push and takes over their uploads, whose addresses open nothing from then on. @throws UploadSweptError. */

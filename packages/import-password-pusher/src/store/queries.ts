@@ -15,9 +15,7 @@ type CountedTable = "users" | "pushes" | "audit_logs" | "notify_by_emails" | "fi
 
 export type SourceQueries = ReturnType<typeof createSourceQueries>;
 
-/** All queries of the source, in SQL that its three engines understand. Tables are paged by id, in constant memory. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createSourceQueries(tables: SourceTables) {
+function rowParts(tables: SourceTables) {
   const { rows, name, column, selection } = tables;
   const { asText } = rows.dialect;
   const pushes = name("pushes");
@@ -53,6 +51,26 @@ export function createSourceQueries(tables: SourceTables) {
 
   const idsAfter = (table: SourceTable, afterId: number, limit: number) => columnsAfter(table, [], afterId, limit);
 
+  return {
+    rows,
+    name,
+    column,
+    selection,
+    asText,
+    withAlias,
+    pushes,
+    entries,
+    inBatches,
+    firstOf,
+    columnsAfter,
+    idsAfter,
+  };
+}
+
+function queryParts(tables: SourceTables) {
+  const parts = rowParts(tables);
+  const { name, column, asText, withAlias, pushes, inBatches, firstOf } = parts;
+
   async function sizes(table: SourceTable, columns: readonly string[], ids: readonly number[]) {
     const bytes = columns
       .filter((large) => tables.hasColumn(table, large))
@@ -83,6 +101,12 @@ export function createSourceQueries(tables: SourceTables) {
     return Number((await firstOf(`SELECT ${asText("COUNT(*)")} AS entries ${from}`, parameters)).entries ?? 0);
   }
 
+  return { ...parts, attachedToPushes, exists, withoutPush, sizes, countFrom, tables };
+}
+
+type QueryParts = ReturnType<typeof queryParts>;
+
+function userQueries({ columnsAfter, idsAfter, selection, inBatches, sizes }: QueryParts) {
   return {
     has: (table: SourceTable) => tables.has(table),
     userIdentities: (afterId: number, limit: number) =>
@@ -101,6 +125,22 @@ export function createSourceQueries(tables: SourceTables) {
     /** `id`, and the `bytes` of the columns that may be large. */
     userSizes: (ids: readonly number[]) => sizes("users", ["otp_backup_code_digests", "encrypted_password"], ids),
     users: (ids: readonly number[]) => inBatches(ids, (list) => `${selection("users")} WHERE id IN ${list}`),
+  };
+}
+
+function pushQueries({
+  pushes,
+  idsAfter,
+  rows,
+  name,
+  column,
+  selection,
+  asText,
+  inBatches,
+  sizes,
+  tables,
+}: QueryParts) {
+  return {
     pushIds: (afterId: number, limit: number) => idsAfter("pushes", afterId, limit),
     pushSizes: (ids: readonly number[]) =>
       sizes("pushes", ["payload_ciphertext", "note_ciphertext", "passphrase_ciphertext"], ids),
@@ -123,7 +163,26 @@ export function createSourceQueries(tables: SourceTables) {
          ORDER BY ${name(table)}.id ${order} LIMIT ${limit}`,
       );
     },
+  };
+}
 
+function trailQueries({
+  entries,
+  withAlias,
+  attachedToPushes,
+  exists,
+  withoutPush,
+  rows,
+  name,
+  column,
+  selection,
+  asText,
+  inBatches,
+  firstOf,
+  countFrom,
+  tables,
+}: QueryParts) {
+  return {
     /**
      * Counts of audit entries: `push_id`, `kind`, `entries`, `first_at`. It counts all kinds: for some kinds only, SQLite scans the
      * index of kinds, which is the whole table.
@@ -223,4 +282,10 @@ export function createSourceQueries(tables: SourceTables) {
     },
     firstUser: async () => (await rows.all(`${selection("users")} ORDER BY ${name("users")}.id LIMIT 1`))[0],
   };
+}
+
+/** All queries of the source, in SQL that its three engines understand. Tables are paged by id, in constant memory. */
+export function createSourceQueries(tables: SourceTables) {
+  const shared = queryParts(tables);
+  return { ...userQueries(shared), ...pushQueries(shared), ...trailQueries(shared) };
 }
