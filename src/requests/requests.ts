@@ -114,9 +114,7 @@ type OpenedRow = RequestRow & { readonly details: Details };
 
 export type Requests = ReturnType<typeof createRequests>;
 
-/** Requests for secrets: somebody asks for a text or files, and gets them as pushes that only their own key opens. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createRequests(deps: RequestDeps) {
+function creation(deps: RequestDeps) {
   const { config, clock, store } = deps;
   /** So that one client, or a network that one person may have as a whole, does not keep the others from making requests. */
   const anonymousCounter = createNetworkCounter((shares) => {
@@ -170,7 +168,12 @@ export function createRequests(deps: RequestDeps) {
       const askedBy = owner !== "anonymous" && owner.isConfirmed ? owner.email : null;
       return { ...toOpen(row, urlToken, clock.now()), askedBy };
     },
+  };
+}
 
+function ownedRequests(deps: RequestDeps) {
+  const { config, clock, store } = deps;
+  return {
     /** Newest first. @param page from 1. */
     async list(actor: Actor, page: number): Promise<readonly ListedRequest[]> {
       const now = clock.now();
@@ -235,7 +238,12 @@ export function createRequests(deps: RequestDeps) {
         last = rows.at(requestsPerPage - 1) ?? null;
       } while (last !== null);
     },
+  };
+}
 
+function answering(deps: RequestDeps) {
+  const { config, clock, store } = deps;
+  return {
     /**
      * Before the first file of an answer arrives.
      * @throws AppError not_found, invalid_fields (it takes no more answers, or no files), unavailable.
@@ -284,6 +292,11 @@ export function createRequests(deps: RequestDeps) {
     /** For the timetable: when a request is removed, its answers have ended. @returns how many, at most `limit`. */
     removeOld: (limit: number): Promise<number> => store.removeExpired(clock.now() - daysMaxOf(config) * dayMs, limit),
   };
+}
+
+/** Requests for secrets: somebody asks for a text or files, and gets them as pushes that only their own key opens. */
+export function createRequests(deps: RequestDeps) {
+  return { ...creation(deps), ...ownedRequests(deps), ...answering(deps) };
 }
 
 /** Counts requests and answers, without identifying the request or the person. */

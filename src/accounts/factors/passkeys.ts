@@ -64,6 +64,7 @@ function openChallenge({ challenges, clock }: Deps, use: ChallengeUse) {
     },
   };
 }
+
 function ceremonyParts(deps: Deps) {
   const describe = ({ credentialId, transports }: StoredPasskey) => ({
     id: credentialId.toString("base64url"),

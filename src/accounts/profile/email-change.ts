@@ -54,9 +54,8 @@ interface Deps {
   readonly confirmIdentity: Profile["confirmIdentity"];
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createEmailChange(deps: Deps) {
-  const { store, clock, outbox, settings } = deps;
+function changeParts(deps: Deps) {
+  const { outbox } = deps;
   const linkDigest = (token: string) => deps.access.digest("mailed_link", token);
 
   const notifyOldAddress = (client: ClientContext, now: number) => (tx: Transaction, before: User) =>
@@ -81,6 +80,12 @@ export function createEmailChange(deps: Deps) {
     await outbox.put(tx, accountNotification({ ...before, email }, "email_assigned", { client, at: now }), now);
   }
 
+  return { ...deps, linkDigest, notifyOldAddress, giveAway, deps };
+}
+
+type ChangeParts = ReturnType<typeof changeParts>;
+
+function ownChanges({ notifyOldAddress, store, clock, outbox, settings, giveAway, deps }: ChangeParts) {
   return {
     giveAway,
 
@@ -111,7 +116,11 @@ export function createEmailChange(deps: Deps) {
       const outcome = await store.changeEmail(change);
       return outcome === "unknown" ? "not_confirmed" : outcome;
     },
+  };
+}
 
+function administratorChanges({ linkDigest, store, clock, outbox, giveAway, deps }: ChangeParts) {
+  return {
     /**
      * For administrators, without a confirmation from the old address: see `giveAway`. The new address counts as confirmed.
      * @param together written in the same transaction.
@@ -167,7 +176,11 @@ export function createEmailChange(deps: Deps) {
         .catch(orTaken);
       return outcome === "sent" ? "link_sent" : outcome;
     },
+  };
+}
 
+function linkConfirmation({ linkDigest, notifyOldAddress, store, clock }: ChangeParts) {
+  return {
     /** The address that `confirmNewEmail` would set; undefined: the link is unknown, used, invalidated or older than a day. */
     async findNewEmail(token: string): Promise<string | undefined> {
       return tokenShape.test(token) ? store.findLink(linkDigest(token), clock.now() - lifeMs) : undefined;
@@ -181,6 +194,11 @@ export function createEmailChange(deps: Deps) {
       return await store.redeemLink({ digest: linkDigest(token), now, since: now - lifeMs, onChanged });
     },
   };
+}
+
+export function createEmailChange(deps: Deps) {
+  const shared = changeParts(deps);
+  return { ...ownChanges(shared), ...administratorChanges(shared), ...linkConfirmation(shared) };
 }
 
 class AddressTakenError extends Error {

@@ -55,28 +55,30 @@ interface Deps {
 const mailLimits = { name: "sign-up mail", perClientMax: 100, perAddressMax: 5 };
 const abandonedAfterMs = 7 * linkLifeMs.confirm_account;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createRegistration(deps: Deps) {
-  const { db, users, links, clock, random, argon2, settings, outbox } = deps;
+interface Applicant {
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly language: string;
+  readonly mayMail: boolean;
+  readonly now: number;
+}
+
+function problemsOf(
+  { signupEmailPattern }: Deps["settings"],
+  email: string | undefined,
+  password: string,
+): EntryProblems {
+  const problem = passwordProblem(password, email ?? "");
+  const allowed = email !== undefined && (signupEmailPattern?.test(email) ?? true);
+  return {
+    ...(!allowed && { email: email === undefined ? "malformed" : "not_allowed" }),
+    ...(problem !== undefined && { password: problem }),
+  };
+}
+function registrationParts(deps: Deps) {
+  const { db, users, links, random, settings, outbox } = deps;
   const throttle = createMailThrottle(mailLimits, deps.limits);
   const linkDigest = (token: string) => deps.access.digest("mailed_link", token);
-
-  function problemsOf(email: string | undefined, password: string): EntryProblems {
-    const problem = passwordProblem(password, email ?? "");
-    const allowed = email !== undefined && (settings.signupEmailPattern?.test(email) ?? true);
-    return {
-      ...(!allowed && { email: email === undefined ? "malformed" : "not_allowed" }),
-      ...(problem !== undefined && { password: problem }),
-    };
-  }
-
-  interface Applicant {
-    readonly email: string;
-    readonly passwordHash: string;
-    readonly language: string;
-    readonly mayMail: boolean;
-    readonly now: number;
-  }
 
   /** Runs this many statements that have no effect. */
   async function writeNothing(tx: Transaction, times: number): Promise<void> {
@@ -138,6 +140,12 @@ export function createRegistration(deps: Deps) {
 
   const signUpNeedsMail = () => settings.emails && !deps.mailAvailable();
 
+  return { ...deps, throttle, linkDigest, signUpNeedsMail, writeNothing, apply, enter, deps };
+}
+
+type RegistrationParts = ReturnType<typeof registrationParts>;
+
+function signUps({ throttle, signUpNeedsMail, clock, argon2, settings, apply, enter, deps }: RegistrationParts) {
   return {
     /** Sign-up is closed for now, because addresses must be confirmed and no email can be sent. */
     signUpNeedsMail,
@@ -164,7 +172,7 @@ export function createRegistration(deps: Deps) {
       if (signUpNeedsMail()) return { outcome: "mail_unavailable" };
       const now = clock.now();
       const email = normalizeEmail(typed);
-      const problems = problemsOf(email, password);
+      const problems = problemsOf(settings, email, password);
       if (email === undefined || problems.email !== undefined || problems.password !== undefined) {
         return { outcome: "refused", problems };
       }
@@ -177,7 +185,21 @@ export function createRegistration(deps: Deps) {
       const applicant = { email, language, now, ...hashed.result };
       return settings.emails ? { outcome: await apply(applicant) } : enter(applicant, client);
     },
+  };
+}
 
+function confirmations({
+  throttle,
+  linkDigest,
+  db,
+  users,
+  links,
+  clock,
+  outbox,
+  writeNothing,
+  deps,
+}: RegistrationParts) {
+  return {
     /** Sends another confirmation if that account waits for one, without revealing it. @throws AppError too_many_requests. */
     async requestConfirmation({
       email: typed,
@@ -222,6 +244,11 @@ export function createRegistration(deps: Deps) {
     removeAbandonedLinks: (linksMax: number): Promise<number> =>
       links.removeAbandoned(clock.now() - abandonedAfterMs, linksMax),
   };
+}
+
+export function createRegistration(deps: Deps) {
+  const shared = registrationParts(deps);
+  return { ...signUps(shared), ...confirmations(shared) };
 }
 
 interface Deps {

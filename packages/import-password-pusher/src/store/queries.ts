@@ -106,7 +106,7 @@ function queryParts(tables: SourceTables) {
 
 type QueryParts = ReturnType<typeof queryParts>;
 
-function userQueries({ columnsAfter, idsAfter, selection, inBatches, sizes }: QueryParts) {
+function userQueries({ tables, columnsAfter, idsAfter, selection, inBatches, sizes }: QueryParts) {
   return {
     has: (table: SourceTable) => tables.has(table),
     userIdentities: (afterId: number, limit: number) =>
@@ -166,22 +166,7 @@ function pushQueries({
   };
 }
 
-function trailQueries({
-  entries,
-  withAlias,
-  attachedToPushes,
-  exists,
-  withoutPush,
-  rows,
-  name,
-  column,
-  selection,
-  asText,
-  inBatches,
-  firstOf,
-  countFrom,
-  tables,
-}: QueryParts) {
+function entryQueries({ entries, withAlias, rows, selection, asText, inBatches, firstOf, tables }: QueryParts) {
   return {
     /**
      * Counts of audit entries: `push_id`, `kind`, `entries`, `first_at`. It counts all kinds: for some kinds only, SQLite scans the
@@ -221,7 +206,25 @@ function trailQueries({
       if (!tables.has("notify_by_emails")) return [];
       return await inBatches(auditIds, (list) => `${selection("notify_by_emails")} WHERE audit_log_id IN ${list}`);
     },
+  };
+}
 
+function fileQueries({
+  entries,
+  attachedToPushes,
+  exists,
+  withoutPush,
+  rows,
+  name,
+  column,
+  selection,
+  asText,
+  inBatches,
+  firstOf,
+  countFrom,
+  tables,
+}: QueryParts) {
+  return {
     /** With the attachment's id as `attachment_id`. Without a blob its columns are NULL. */
     async files(pushIds: readonly number[]) {
       const columns = [
@@ -282,6 +285,10 @@ function trailQueries({
     },
     firstUser: async () => (await rows.all(`${selection("users")} ORDER BY ${name("users")}.id LIMIT 1`))[0],
   };
+}
+
+function trailQueries(deps: QueryParts) {
+  return { ...entryQueries(deps), ...fileQueries(deps) };
 }
 
 /** All queries of the source, in SQL that its three engines understand. Tables are paged by id, in constant memory. */
