@@ -143,6 +143,7 @@ async function composeServer(
     random,
     pushes,
     requests,
+    policies: domain.policies,
     accounts,
     branding,
     mail,

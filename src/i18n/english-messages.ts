@@ -100,6 +100,19 @@ export interface EnglishMessages {
     readonly formUsed: string;
     readonly waitOver: string;
   };
+  readonly rules: {
+    readonly passphrase: string;
+    readonly passphraseLength: Message<{ count: number }>;
+    readonly passphraseCommon: string;
+    readonly life: Message<{ time: string }>;
+    readonly views: Message<{ count: number }>;
+    readonly kinds: string;
+    readonly encryption: string;
+    readonly notify: string;
+    readonly mailDomains: Message<{ domains: string }>;
+    readonly requests: string;
+    readonly nothing: string;
+  };
   readonly created: {
     readonly title: string;
     readonly heading: string;

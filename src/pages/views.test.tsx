@@ -7,6 +7,7 @@ import { signInPages } from "../../test/support/sign-in-pages.ts";
 import type { ApiToken } from "../accounts/accounts.ts";
 import { type KindName, kindNames } from "../base/push-kinds.ts";
 import { en, languages, type Messages } from "../i18n/i18n.ts";
+import { noRules } from "../policies/policies.ts";
 import { type CreatedModel, createdView } from "./created/view.tsx";
 import { deletedView } from "./deleted.tsx";
 import { failureView } from "./failure.tsx";
@@ -61,6 +62,7 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
 const emptyForm: PushForm = {
   kind: "text",
   settings: config.kinds.text,
+  policy: noRules,
   limits: formLimits("text", config),
   generator: config.generator,
   mails: { links: true, viewsTo: hostile, viewsAfterConfirmation: true },
@@ -87,7 +89,14 @@ function newPush(kind: KindName, more: Partial<NewPushForm> = {}, mayAttachFiles
     idempotencyKey: null,
     ...more,
   };
-  return { form, kinds: kindNames, mayAttachFiles, mayCreateWithoutAccount: true, sealedByDefault: true };
+  return {
+    form,
+    kinds: kindNames,
+    mayAttachFiles,
+    mayCreateWithoutAccount: true,
+    sealedByDefault: true,
+    hidesKinds: true,
+  };
 }
 
 /** Hostile text in every field that has text, and every box ticked. */
@@ -118,6 +127,7 @@ const created: CreatedModel = {
   mailForm: {
     path: `/p/${hostile}/notify_emails`,
     auditPath: `/p/${hostile}/audit`,
+    mailDomains: null,
     limits: { recipientsMax: 5 },
     recipients: hostile,
     locale: hostile,

@@ -266,3 +266,91 @@ describe("GET /api/sealpush/policy", () => {
     });
   });
 });
+
+describe("forms", () => {
+  const html = async (fixture: TestApp, url: string) => (await fixture.server.inject({ url })).body;
+
+  test("show what is allowed, and why", async () => {
+    await using app = await startTestApp({
+      environment: {
+        PWP__POLICY__PASSPHRASE_REQUIRED: "true",
+        PWP__POLICY__PASSPHRASE_MIN_LENGTH: "12",
+        PWP__POLICY__MAX_MINUTES: "60",
+        PWP__POLICY__MAX_VIEWS: "2",
+        PWP__POLICY__KINDS: "text,qr",
+      },
+    });
+    const page = await html(app, "/");
+    for (const sentence of [
+      "Your organization asks for a passphrase.",
+      "at least 12 characters by the rules of your organization",
+      "Your organization allows at most 1 hour.",
+      "Your organization allows at most 2 views.",
+      "Your organization does not allow every kind of push.",
+    ]) {
+      expect(page).toContain(sentence);
+    }
+    expect([...page.matchAll(/name="push\[show_kind\]" value="(\w+)"/g)].map(([, kind]) => kind)).toEqual([
+      "text",
+      "qr",
+    ]);
+    const times = page.match(/<select id="push_expire_after_duration".*?<\/select>/)?.[0] ?? "";
+    expect([...times.matchAll(/value="(\d+)"/g)].map(([, code]) => code)).toEqual(["0", "1", "2", "3"]);
+    expect(times).toContain('value="3" selected');
+    expect(page).not.toContain('name="push[expire_after_days]"');
+    expect(page).toMatch(/id="push_expire_after_views"[^>]* max="2"[^>]* value="2"/);
+    expect(page).toMatch(/id="push_passphrase"[^>]* required/);
+  });
+
+  test("as they come create what is allowed", async () => {
+    await using app = await startTestApp({
+      environment: { PWP__POLICY__MAX_MINUTES: "60", PWP__POLICY__MAX_VIEWS: "2" },
+    });
+    const page = await html(app, "/");
+    const views = page.match(/name="push\[expire_after_views\]" value="(\d+)"/)?.[1] ?? "";
+    const answer = await app.server.inject({
+      method: "POST",
+      url: "/p",
+      headers: { "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" },
+      payload: new URLSearchParams({
+        "push[payload]": "x",
+        "push[expire_after_duration]": "3",
+        "push[expire_after_views]": views,
+      }).toString(),
+    });
+    expect(answer.statusCode).toBe(303);
+  });
+
+  test("without any kind say that nothing can be created", async () => {
+    await using app = await startTestApp({
+      environment: { PWP__POLICY__KINDS: "url", PWP__POLICY__ENCRYPTION_REQUIRED: "true" },
+    });
+    expect(await html(app, "/")).toContain("The rules of your organization do not allow any push.");
+  });
+
+  test("that seal ask for nothing else, and a browser that cannot seal is told why", async () => {
+    await using app = await startTestApp({ environment: { PWP__POLICY__ENCRYPTION_REQUIRED: "true" } });
+    const page = await html(app, "/");
+    expect(page).toMatch(/id="push_seal" checked/);
+    expect(page).not.toContain("push[unsealed]");
+    const answer = await app.server.inject({
+      method: "POST",
+      url: "/p",
+      headers: { "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" },
+      payload: new URLSearchParams({ "push[payload]": "x" }).toString(),
+    });
+    expect(answer.statusCode).toBe(422);
+    expect(answer.body).toContain("Your organization allows only secrets that are sealed in the browser");
+  });
+
+  test("of requests do not offer kinds that rules refuse", async () => {
+    await using app = await startTestApp({
+      environment: { PWP__POLICY__KINDS: "file,url", PWP__REQUESTS__ALLOW_ANONYMOUS: "true" },
+    });
+    const person = await signInClient(app, email, { join: true });
+    const { body } = await person.get("/requests/new");
+    expect(body).toContain('<input type="hidden" name="wants_text" value="0"/>');
+    expect(body).toContain('<input type="hidden" name="wants_files" value="1"/>');
+    expect(await html(app, "/requests/new")).toContain("Your organization does not allow requests.");
+  });
+});

@@ -61,6 +61,7 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
   const path = `/p/${push.urlToken}`;
   const previewPath = `${path}/preview`;
   const recipientTag = recipientOf(page);
+  const { mailDomains } = await page.services.policies.of(page.actor.user);
   const locale = mail.locale ?? recipientTag ?? page.messages.locale.tag;
   const model = {
     link: linkOf(push, page.pushBaseUrl),
@@ -85,11 +86,12 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
         }
       : null,
     mailForm:
-      isOwner && push.endToEnd === null && page.services.config.linkDeliveries.enabled
+      isOwner && push.endToEnd === null && page.services.config.linkDeliveries.enabled && mailDomains?.length !== 0
         ? {
             path: `${path}/notify_emails`,
             auditPath: auditPath(push.urlToken),
             limits: formLimits(push.kind, page.services.config),
+            mailDomains,
             recipients: mail.recipients,
             locale,
             problem: mail.problem,

@@ -1,5 +1,6 @@
 import type { KindName } from "../../base/push-kinds.ts";
 import { findMessages, type Messages } from "../../i18n/i18n.ts";
+import { noRules } from "../../policies/policies.ts";
 import type { EndToEnd, Push } from "../../pushes/pushes.ts";
 import { hasSealedLabels } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
@@ -12,6 +13,7 @@ import { QrCode } from "../parts/qr-code.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import { MailLanguageField, RecipientsField } from "../push-form/controls.tsx";
 import type { PushForm } from "../push-form/form.ts";
+import { ruleHint } from "../push-form/rule-hints.ts";
 import { SealedLabels, WithKey } from "./sealed-parts.tsx";
 
 export interface CreatedModel {
@@ -401,6 +403,8 @@ export interface MailForm {
   readonly path: string;
   readonly auditPath: string;
   readonly limits: Pick<PushForm["limits"], "recipientsMax">;
+  /** The domains that links may be mailed to; null: all. */
+  readonly mailDomains: readonly string[] | null;
   /** As typed. */
   readonly recipients: string;
   readonly locale: string;
@@ -422,6 +426,7 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
         <RecipientsField
           messages={messages}
           limits={form.limits}
+          rule={ruleHint("notifyEmailsTo", { ...noRules, mailDomains: form.mailDomains }, messages)}
           label={pushEmails.sendTo}
           name="notify_emails_to"
           required

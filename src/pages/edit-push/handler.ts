@@ -1,6 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { AppError, unreachable } from "../../base/errors.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
+import { noRules, type Policy } from "../../policies/policies.ts";
 import type { EditablePush, EditOutcome, EditPush } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
 import {
@@ -29,8 +30,13 @@ import {
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { editView } from "./view.tsx";
 
-async function findEditable({ urlToken, services, actor }: SignedInRequest): Promise<EditablePush | undefined> {
-  return urlToken === undefined ? undefined : await services.pushes.findEditable(urlToken, actor);
+interface Editable extends EditablePush {
+  readonly policy: Policy;
+}
+
+async function findEditable({ urlToken, services, actor }: SignedInRequest): Promise<Editable | undefined> {
+  const editable = urlToken === undefined ? undefined : await services.pushes.findEditable(urlToken, actor);
+  return editable && { ...editable, policy: await services.policies.of(actor.user) };
 }
 
 /** `GET /p/:token/edit`: for the owner, while the push can be retrieved. For anybody else the page does not exist. */
@@ -46,7 +52,7 @@ export async function showEdit(page: SignedInRequest): Promise<FastifyReply> {
 /** An edit that was sent, for sending its form back. */
 interface SentEdit {
   readonly form: PushForm;
-  readonly editable: EditablePush;
+  readonly editable: Editable;
   readonly fields: SentFields;
   readonly hasFiles: boolean;
 }
@@ -97,9 +103,11 @@ export async function returnEdit(page: PageRequest): Promise<FastifyReply> {
   const form: PushForm = {
     kind,
     settings: config.kinds[kind],
+    // Nothing is known of the account: its rules are judged when the form is sent again.
+    policy: noRules,
     limits: formLimits(kind, config),
     generator: config.generator,
-    mails: offeredMails(null, config),
+    mails: offeredMails(null, config, noRules),
     takesFiles: config.kinds.file.enabled,
     edited: { push, files: [] },
     removedFileIds: fileIdsIn(fields.remove_files),
@@ -117,14 +125,14 @@ export async function returnEdit(page: PageRequest): Promise<FastifyReply> {
   return page.render(editView, model, { status: 401 });
 }
 
-function modelOf(form: FilledForm, { push }: EditablePush) {
+function modelOf(form: FilledForm, { push }: Editable) {
   return { form, urlToken: push.urlToken, push, hiddenFields: [], changedMeanwhile: false, sessionProblem: null };
 }
 
-function formFor(editable: EditablePush, { user, services, messages }: SignedInRequest): PushForm {
+function formFor(editable: Editable, { user, services, messages }: SignedInRequest): PushForm {
   const { config } = services;
   const { push } = editable;
-  const mails = offeredMails(user, config);
+  const mails = offeredMails(user, config, editable.policy);
   return {
     kind: push.kind,
     settings: {
@@ -132,11 +140,12 @@ function formFor(editable: EditablePush, { user, services, messages }: SignedInR
       days: { ...editable.days, default: push.expireAfterDays },
       views: { ...editable.views, default: push.expireAfterViews },
     },
+    policy: editable.policy,
     limits: formLimits(push.kind, config),
     generator: config.generator,
     // Notifications that cannot be sent any more can still be switched off.
     mails: { ...mails, viewsTo: mails.viewsTo ?? (push.notifyOnView ? user.email : null) },
-    takesFiles: config.kinds.file.enabled,
+    takesFiles: config.kinds.file.enabled && editable.policy.kinds.includes("file"),
     edited: editable,
     removedFileIds: [],
     filesLost: false,
@@ -214,7 +223,12 @@ async function refuse(page: SignedInRequest, sent: SentEdit, error: unknown): Pr
       const problems = filesOff
         ? { files: messages.edit.filesOff }
         : describeProblems(error.fields ?? {}, form, messages);
-      return await sendBack(page, sent, { status: 422, problems });
+      const isUnsealed = error.fields?.encryption !== undefined;
+      return await sendBack(page, sent, {
+        status: 422,
+        problems,
+        ...(isUnsealed && { refusal: messages.rules.encryption }),
+      });
     }
     default:
       throw error;

@@ -8,13 +8,15 @@ import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
+import { type Policy, settingsUnder } from "../../policies/policies.ts";
 import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
 import { renderGone } from "../gone.tsx";
-import { offeredTimes } from "../push-form/controls.tsx";
+import { offeredTimes, offersDays } from "../push-form/controls.tsx";
 import { describeProblems, filesTooLarge, ownersFields, valuesOf } from "../push-form/fields.tsx";
 import {
   accountMark,
+  allowedKinds,
   describeWait,
   enabledKinds,
   formLimits,
@@ -79,8 +81,9 @@ export async function showAnother(page: SignedInRequest): Promise<FastifyReply> 
   const push = urlToken === undefined ? undefined : await services.pushes.find(urlToken, actor);
   if (push === undefined || !isOwn(push, actor)) return renderGone(page);
   const own = await startingSettings(page);
-  const settings = withDefaults(services.config.kinds[push.kind], push);
-  const like = withExpiry(settings, (push.expiresAt - push.createdAt) / minuteMs);
+  const { kinds } = services.config;
+  const settings = withDefaults(settingsUnder(own.policy, push.kind, kinds[push.kind]), push);
+  const like = withExpiry(settings, own.policy, (push.expiresAt - push.createdAt) / minuteMs);
   const starting = { ...own, kinds: { ...own.kinds, [push.kind]: like } };
   return renderUntouched(page, push.kind, starting, `/p/${push.urlToken}/another`);
 }
@@ -97,7 +100,7 @@ export async function createPush(page: PageRequest): Promise<FastifyReply> {
     if (isClosedTo(page)) return page.redirect(signInPath);
     if (shownKind !== undefined) return renderForm(page, back, 200);
     const wanted = { ...readNewPush(sent, starting), idempotencyKey: sent.idempotencyKey };
-    if (isUnsealedUnasked(wanted, sent, page)) {
+    if (isUnsealedUnasked(wanted, sent, starting, page)) {
       return renderForm(page, { ...back, refusal: page.messages.endToEnd.unsealedRefused, asksForUnsealed: true }, 422);
     }
     const push = await page.services.pushes.create(wanted, page.actor);
@@ -114,10 +117,20 @@ export async function createPush(page: PageRequest): Promise<FastifyReply> {
  * The server seals in browsers by default, but this browser has not sealed, and nobody has agreed to that: its scripts do not
  * run, or it has no cryptography because the connection is not HTTPS.
  */
-function isUnsealedUnasked({ kind, encryption }: CreatePush, { fields }: SentForm, { services }: PageRequest): boolean {
+function isUnsealedUnasked(
+  { kind, encryption }: CreatePush,
+  { fields }: SentForm,
+  { policy }: StartingSettings,
+  { services }: PageRequest,
+): boolean {
   const isSealable = kind === "text" || kind === "file";
   return (
-    services.config.sealedInBrowser && isSealable && encryption === undefined && textIn(fields, "unsealed") !== "1"
+    services.config.sealedInBrowser &&
+    // Rules that ask for it refuse it anyway.
+    !policy.encryptionRequired &&
+    isSealable &&
+    encryption === undefined &&
+    textIn(fields, "unsealed") !== "1"
   );
 }
 
@@ -187,7 +200,7 @@ function newForm(page: PageRequest) {
 /** The payload is in the form that is shown: the script carries it over. */
 function otherForms({ kind: shown }: PushForm, sent: SentFields, starting: StartingSettings, page: PageRequest) {
   const { payload: _, ...fields } = sent;
-  return enabledKinds(page.services.config)
+  return allowedKinds(starting.policy)
     .filter((kind) => kind !== shown)
     .map((kind) => {
       const form = formFor(kind, starting, page);
@@ -211,7 +224,9 @@ function readNewPush(
   const kind = given.kind ?? (hasFiles ? "file" : firstWithoutFiles);
   const { days, views, retrievalStep, deletableByViewer } = kinds[kind];
   return {
-    ...(given.expireAfterMs === undefined && { expireAfterDays: days.default }),
+    // Without days to choose, the server's default follows the rules.
+    ...(given.expireAfterMs === undefined &&
+      offersDays({ settings: kinds[kind] }) && { expireAfterDays: days.default }),
     expireAfterViews: views.default,
     retrievalStep: retrievalStep.default,
     deletableByViewer: deletableByViewer.default,
@@ -243,15 +258,17 @@ async function startingSettings(page: PageRequest) {
   const { accounts, config } = services;
   const remembered = rememberedSettings(page);
   const defaults = user === null ? noDefaults : await accounts.pushDefaults(user.id);
-  const enabled = enabledKinds(config);
+  const policy = await services.policies.of(user);
+  const enabled = allowedKinds(policy);
   return {
+    policy,
     /** The kind that is shown first. Text if every kind is switched off: sending the form then shows the problem. */
     firstKind: enabled.find((kind) => kind === defaults.kind) ?? enabled[0] ?? "text",
     kinds: byKind((kind): StartingKind => {
       const { expireAfterMinutes, ...ofBrowser } = remembered[kind] ?? {};
       const ofAccount = defaults.kinds[kind] ?? {};
-      const settings = withDefaults(config.kinds[kind], { ...ofBrowser, ...ofAccount });
-      return ofAccount.expireAfterDays === undefined ? withExpiry(settings, expireAfterMinutes) : settings;
+      const settings = withDefaults(settingsUnder(policy, kind, config.kinds[kind]), { ...ofBrowser, ...ofAccount });
+      return withExpiry(settings, policy, ofAccount.expireAfterDays === undefined ? expireAfterMinutes : undefined);
     }),
   };
 }
@@ -268,10 +285,11 @@ function withDefaults(settings: KindSettings, defaults: KindDefaults): KindSetti
   };
 }
 
-/** An expiry that the form does not offer is ignored. */
-function withExpiry(settings: KindSettings, expiryMinutes: number | undefined): StartingKind {
-  const isOffered = offeredTimes(settings).some(({ minutes }) => minutes === expiryMinutes);
-  return isOffered ? { ...settings, expiryMinutes } : settings;
+/** An expiry that the form does not offer is ignored. Where rules leave less than a day, the longest one is the default. */
+function withExpiry(settings: KindSettings, policy: Policy, expiryMinutes: number | undefined): StartingKind {
+  const offered = offeredTimes(settings, policy).map(({ minutes }) => minutes);
+  if (expiryMinutes !== undefined && offered.includes(expiryMinutes)) return { ...settings, expiryMinutes };
+  return offersDays({ settings }) ? settings : { ...settings, expiryMinutes: offered.at(-1) };
 }
 
 function rangeWith(range: Range, wanted: number | undefined): Range {
@@ -280,15 +298,16 @@ function rangeWith(range: Range, wanted: number | undefined): Range {
 
 function formFor(askedKind: string | undefined, starting: StartingSettings, page: PageRequest): PushForm {
   const { config } = page.services;
-  const kind: KindName = enabledKinds(config).find((enabled) => enabled === askedKind) ?? starting.firstKind;
+  const kind: KindName = allowedKinds(starting.policy).find((allowed) => allowed === askedKind) ?? starting.firstKind;
   return {
     kind,
     settings: starting.kinds[kind],
+    policy: starting.policy,
     expiryMinutes: starting.kinds[kind].expiryMinutes,
     limits: formLimits(kind, config),
     generator: config.generator,
-    mails: offeredMails(page.user, config),
-    takesFiles: config.kinds.file.enabled,
+    mails: offeredMails(page.user, config, starting.policy),
+    takesFiles: starting.kinds.file.enabled,
     edited: null,
     removedFileIds: [],
     filesLost: false,
@@ -317,7 +336,9 @@ function sendBack(page: PageRequest, form: NewPushForm, error: unknown, sent: Se
         const anotherPush = { ...form, idempotencyKey: newKey(page), refusal: messages.problems.formUsed };
         return renderForm(page, anotherPush, 422);
       }
-      return renderForm(page, { ...form, problems: describeProblems(error.fields ?? {}, form, messages) }, 422);
+      const problems = describeProblems(error.fields ?? {}, form, messages);
+      const refusal = error.fields?.encryption === undefined ? null : messages.rules.encryption;
+      return renderForm(page, { ...form, problems, refusal }, 422);
     }
     default:
       throw error;
@@ -334,9 +355,10 @@ function renderForm(
   const mayAttachFiles = form.account !== null || config.files.allowAnonymous;
   const offersFiles = mayAttachFiles || !config.accounts.loginsDisabled;
   const model = {
-    sealedByDefault: config.sealedInBrowser,
+    sealedByDefault: config.sealedInBrowser || form.policy.encryptionRequired,
     form,
-    kinds: enabledKinds(config).filter((kind) => kind !== "file" || offersFiles),
+    kinds: allowedKinds(form.policy).filter((kind) => kind !== "file" || offersFiles),
+    hidesKinds: allowedKinds(form.policy).length < enabledKinds(config).length,
     mayAttachFiles,
     mayCreateWithoutAccount: config.allowAnonymous && (form.kind !== "file" || config.files.allowAnonymous),
   };

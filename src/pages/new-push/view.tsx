@@ -32,8 +32,10 @@ export interface NewPushModel {
   /** "Seal in this browser" is chosen at first. */
   readonly sealedByDefault: boolean;
   readonly form: NewPushForm;
-  /** The kinds that are switched on, in the order of the tabs. */
+  /** The kinds that are switched on and allowed, in the order of the tabs. */
   readonly kinds: readonly KindName[];
+  /** Rules do not allow some of the kinds that are switched on. */
+  readonly hidesKinds: boolean;
   readonly mayCreateWithoutAccount: boolean;
   /** False: a file push needs an account, and nobody is signed in. */
   readonly mayAttachFiles: boolean;
@@ -58,6 +60,9 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
       </div>
       <div class="card push-card">
         <KindTabs model={model} page={page} />
+        {model.hidesKinds && (
+          <p class="field-hint">{model.kinds.length === 0 ? page.messages.rules.nothing : page.messages.rules.kinds}</p>
+        )}
         <FormMessages page={page} unanswered={page.user === null ? sending.unansweredAnonymous : sending.unanswered}>
           <RefusalNotice text={form.refusal} />
           <SessionNotice
@@ -154,6 +159,7 @@ function Limits({ form, page }: PartProps) {
 function PushForm({ model: { form, mayAttachFiles, sealedByDefault }, page }: ModelProps) {
   const { newPush } = page.messages;
   const { idempotencyKey, account, hiddenFields } = form;
+  const isSealRequired = form.policy.encryptionRequired;
   return (
     <PostForm page={page} id={formId} class="push-form" action="/p" multipart autoComplete="off" keepsTyped>
       {account !== null && <input type="hidden" name={accountField} value={account} />}
@@ -167,8 +173,8 @@ function PushForm({ model: { form, mayAttachFiles, sealedByDefault }, page }: Mo
       <div class="push-end">
         <Limits form={form} page={page} />
         <Controls group="passphrase" form={form} page={page} />
-        <SealChoice checked={sealedByDefault} page={page} />
-        {sealedByDefault && <UnsealedChoice isShown={form.asksForUnsealed} page={page} />}
+        <SealChoice checked={sealedByDefault} isRequired={isSealRequired} page={page} />
+        {sealedByDefault && !isSealRequired && <UnsealedChoice isShown={form.asksForUnsealed} page={page} />}
         {page.user === null && (
           <Checkbox
             id="push_remember"
@@ -195,8 +201,15 @@ function PushForm({ model: { form, mayAttachFiles, sealedByDefault }, page }: Mo
   );
 }
 
+interface SealChoiceProps {
+  readonly checked: boolean;
+  /** The rules allow nothing else. */
+  readonly isRequired: boolean;
+  readonly page: PageContext;
+}
+
 /** The choice to seal in the browser, with the texts that its script (browser/parts/sealing.ts) shows. It is not sent. */
-function SealChoice({ checked, page }: { readonly checked: boolean; readonly page: PageContext }) {
+function SealChoice({ checked, isRequired, page }: SealChoiceProps) {
   const { messages, assetUrl } = page;
   const { endToEnd, problems } = messages;
   return (
@@ -222,7 +235,7 @@ function SealChoice({ checked, page }: { readonly checked: boolean; readonly pag
           <div>
             <label for="push_seal">{endToEnd.seal}</label>
             <p class="field-hint" id="push_seal_hint">
-              {endToEnd.sealHint}
+              {endToEnd.sealHint} {isRequired && page.messages.rules.encryption}
             </p>
             <p class="field-hint" hidden data-insecure>
               {endToEnd.sealNeedsHttps}

@@ -2,6 +2,7 @@ import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
 import { durationMinutes } from "../../http/push-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
+import type { Policy } from "../../policies/policies.ts";
 import { accountPath } from "../account/model.ts";
 import { type PageContext, pageHref } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
@@ -11,6 +12,7 @@ import { Icon } from "../parts/icon.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { FileInput } from "./file-input.tsx";
 import type { ControlProps, PushForm } from "./form.ts";
+import { type RuledField, ruleHint, sentences } from "./rule-hints.ts";
 
 export function PayloadControl(props: ControlProps) {
   const { form, page } = props;
@@ -173,17 +175,23 @@ export function initialDuration({ settings, expiryMinutes = settings.days.defaul
   return code === -1 ? "" : String(code);
 }
 
-/** The times that clients of the API can name and that fit this kind, with their codes. */
-export function offeredTimes({ days: { min, max } }: KindSettings) {
+/** The times that clients of the API can name and that kind and policy allow, with their codes. */
+export function offeredTimes({ days: { min, max } }: KindSettings, { maxMinutes }: Pick<Policy, "maxMinutes">) {
   return durationMinutes
     .map((minutes, code) => ({ minutes, code: String(code) }))
-    .filter(({ minutes }) => Math.ceil(minutes / dayMinutes) >= min && minutes / dayMinutes <= max);
+    .filter(({ minutes }) => Math.ceil(minutes / dayMinutes) >= min && Math.floor(minutes / dayMinutes) <= max)
+    .filter(({ minutes }) => maxMinutes === null || minutes <= maxMinutes);
+}
+
+/** Whether any number of days is allowed. */
+export function offersDays({ settings: { days } }: Pick<PushForm, "settings">): boolean {
+  return days.min <= days.max;
 }
 
 /** One of these times, or any number of days: that of the field after it. */
 export function ExpiryControl({ id, name, label, value, problem, form, page }: ControlProps) {
   const { newPush, formats } = page.messages;
-  const times = offeredTimes(form.settings).map(({ minutes, code }) => ({
+  const times = offeredTimes(form.settings, form.policy).map(({ minutes, code }) => ({
     value: code,
     label: formats.timeSpan(minutes),
   }));
@@ -194,7 +202,8 @@ export function ExpiryControl({ id, name, label, value, problem, form, page }: C
       label={label}
       value={value}
       problem={problem}
-      options={[...times, { value: "", label: newPush.otherDays }]}
+      options={offersDays(form) ? [...times, { value: "", label: newPush.otherDays }] : times}
+      hint={sentences(ruleHint("expireAfterDuration", form.policy, page.messages))}
     />
   );
 }
@@ -206,14 +215,22 @@ export function RangeControl({
   label,
   value,
   problem,
+  rule,
+  form,
   page,
-}: ControlProps & { readonly range: { readonly min: number; readonly max: number } }) {
+}: ControlProps & {
+  readonly range: { readonly min: number; readonly max: number };
+  readonly rule: RuledField | null;
+}) {
   return (
     <NumberField
       id={id}
       name={name}
       label={label}
-      hint={page.messages.newPush.range({ min, max })}
+      hint={sentences(
+        page.messages.newPush.range({ min, max }),
+        rule === null ? "" : ruleHint(rule, form.policy, page.messages),
+      )}
       problem={problem}
       value={value}
       range={{ min, max }}
@@ -227,15 +244,22 @@ interface PassphraseFieldProps extends InputFieldProps {
   readonly value: string;
   /** Adds a button that suggests a passphrase. */
   readonly suggest?: boolean;
-  readonly placeholder?: string;
+  readonly placeholder?: string | undefined;
+  readonly required?: boolean;
 }
 
 /** `new-password` for each: it keeps browsers from filling in the password of the account. */
-export function PassphraseField({ messages, suggest = false, placeholder, ...field }: PassphraseFieldProps) {
+export function PassphraseField({
+  messages,
+  suggest = false,
+  placeholder,
+  required = false,
+  ...field
+}: PassphraseFieldProps) {
   return (
     <InputField
       {...field}
-      input={{ type: "password", autoComplete: "new-password", spellcheck: false, placeholder }}
+      input={{ type: "password", autoComplete: "new-password", spellcheck: false, placeholder, required }}
       besideLabel={
         suggest ? (
           <button type="button" class="button button-small" hidden data-scripted data-suggest-passphrase={field.id}>
@@ -256,15 +280,17 @@ interface RecipientsFieldProps {
   readonly name: string;
   readonly value: string;
   readonly problem: string | undefined;
+  /** What the rules say about the recipients; "": nothing. */
+  readonly rule: string;
   readonly required?: boolean;
 }
 
-export function RecipientsField({ messages, limits, required = false, ...field }: RecipientsFieldProps) {
+export function RecipientsField({ messages, limits, rule, required = false, ...field }: RecipientsFieldProps) {
   return (
     <InputField
       {...field}
       id="push_notify_emails_to"
-      hint={messages.pushEmails.toHint({ count: limits.recipientsMax })}
+      hint={sentences(messages.pushEmails.toHint({ count: limits.recipientsMax }), rule)}
       input={{ type: "email", multiple: true, dir: "ltr", autoComplete: "off", required }}
     />
   );

@@ -12,12 +12,14 @@ import {
   FilesControl,
   initialDuration,
   MailLanguageField,
+  offersDays,
   PassphraseField,
   PayloadControl,
   RangeControl,
   RecipientsField,
 } from "./controls.tsx";
 import { type ControlProps, type PushForm, type SentFields, textIn } from "./form.ts";
+import { ruleHint, sentences } from "./rule-hints.ts";
 
 /** Fields that a form draws together; the forms of a new push and of an edit order them differently. */
 type FieldGroup =
@@ -136,41 +138,58 @@ const pushFields = {
     only: "new",
     initial: (form, sent) => (textIn(sent, "expire_after_days") === undefined ? initialDuration(form) : ""),
     label: (_, { newPush }) => newPush.expiry,
-    problem: ({ settings: { days } }, { problems }) => problems.range({ min: days.min, max: days.max }),
+    problem: daysProblem,
     control: ExpiryControl,
   }),
   expireAfterDays: text({
     group: "limits",
     initial: ({ settings }) => String(settings.days.default),
     label: (_, { newPush }) => newPush.days,
-    problem: ({ settings: { days } }, { problems }) => problems.range({ min: days.min, max: days.max }),
-    control: (props) => <RangeControl {...props} range={props.form.settings.days} />,
+    isOffered: offersDays,
+    problem: daysProblem,
+    control: (props) => (
+      <RangeControl
+        {...props}
+        range={props.form.settings.days}
+        // A new push says it at the choice before this one.
+        rule={props.form.edited === null ? null : "expireAfterDays"}
+      />
+    ),
   }),
   expireAfterViews: text({
     group: "limits",
     initial: ({ settings }) => String(settings.views.default),
     label: (_, { newPush }) => newPush.views,
-    problem: ({ settings: { views } }, { problems }) => problems.range({ min: views.min, max: views.max }),
-    control: (props) => <RangeControl {...props} range={props.form.settings.views} />,
+    problem: ({ settings: { views }, policy }, messages) =>
+      said(messages.problems.range({ min: views.min, max: views.max }), ruleHint("expireAfterViews", policy, messages)),
+    control: (props) => <RangeControl {...props} range={props.form.settings.views} rule="expireAfterViews" />,
   }),
   passphrase: text({
     group: "passphrase",
     initial: () => "",
     label: (form, { edit, newPush }) => (isProtected(form) ? edit.newPassphrase : newPush.passphrase),
-    problem: ({ limits }, { problems }) => problems.tooLong({ max: limits.passphraseCharactersMax }),
-    control: ({ id, name, label, value, problem, form, page: { messages } }) => (
-      <PassphraseField
-        messages={messages}
-        id={id}
-        name={name}
-        label={label}
-        hint={isProtected(form) ? messages.edit.newPassphraseHint : messages.newPush.passphraseHint}
-        value={value}
-        problem={problem}
-        placeholder={messages.newPush.optional}
-        suggest
-      />
-    ),
+    problem: ({ limits, policy }, messages) =>
+      ruleHint("passphrase", policy, messages) || messages.problems.tooLong({ max: limits.passphraseCharactersMax }),
+    control: ({ id, name, label, value, problem, form, page: { messages } }) => {
+      const isRequired = form.edited === null && form.policy.passphraseRequired;
+      return (
+        <PassphraseField
+          messages={messages}
+          id={id}
+          name={name}
+          label={label}
+          hint={sentences(
+            isProtected(form) ? messages.edit.newPassphraseHint : messages.newPush.passphraseHint,
+            ruleHint("passphrase", form.policy, messages),
+          )}
+          value={value}
+          problem={problem}
+          placeholder={isRequired ? undefined : messages.newPush.optional}
+          required={isRequired}
+          suggest
+        />
+      );
+    },
   }),
   removePassphrase: box({
     group: "passphrase",
@@ -237,7 +256,8 @@ const pushFields = {
     initial: () => "",
     label: (_, { pushEmails }) => pushEmails.to,
     whenSet: ({ newPush }) => newPush.set.mail({ count: "{count}" }),
-    problem: ({ limits }, messages) => recipientsProblem(limits, messages),
+    problem: ({ limits, policy }, messages) =>
+      said(recipientsProblem(limits, messages), ruleHint("notifyEmailsTo", policy, messages)),
     control: ({ name, label, value, problem, form, page }) => (
       <RecipientsField
         messages={page.messages}
@@ -246,6 +266,7 @@ const pushFields = {
         name={name}
         value={value}
         problem={problem}
+        rule={ruleHint("notifyEmailsTo", form.policy, page.messages)}
       />
     ),
   }),
@@ -263,11 +284,13 @@ const pushFields = {
   notifyOnView: box({
     group: "mail",
     isOffered: ({ mails }) => mails.viewsTo !== null,
-    initial: ({ edited }) => edited?.push.notifyOnView ?? false,
+    initial: ({ edited, policy }) => edited?.push.notifyOnView ?? policy.notifyOnViewRequired,
     label: (_, { pushEmails }) => pushEmails.onView,
     whenSet: ({ newPush }) => newPush.set.notify,
-    hint: ({ mails }, { pushEmails }) => pushEmails.onViewHint({ email: mails.viewsTo ?? "" }),
-    problem: (_, { pushEmails }) => pushEmails.onViewProblem,
+    hint: ({ mails, policy }, messages) =>
+      said(messages.pushEmails.onViewHint({ email: mails.viewsTo ?? "" }), ruleHint("notifyOnView", policy, messages)),
+    problem: ({ policy }, messages) =>
+      said(messages.pushEmails.onViewProblem, ruleHint("notifyOnView", policy, messages)),
   }),
 };
 
@@ -297,6 +320,16 @@ const definitions = Object.entries(pushFields) as [FieldName, TextDefinition | B
  * this is not sent back; the browser's Back button still has it.
  */
 const sentBackCharactersMax = pushLimits.payloadCharacters.text.max + 2 * pushLimits.noteCharactersMax;
+
+function said(text: string, rule: string): string {
+  return sentences(text, rule) ?? text;
+}
+
+function daysProblem(form: PushForm, messages: Messages): string {
+  const { min, max } = form.settings.days;
+  const range = offersDays(form) ? messages.problems.range({ min, max }) : "";
+  return said(range, ruleHint("expireAfterDays", form.policy, messages));
+}
 
 /** What was sent; for fields that were not sent, the initial value. */
 export function valuesOf(form: PushForm, sent: SentFields = {}): PushValues {

@@ -6,6 +6,7 @@ import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { FormTokenRefusal } from "../../http/cross-site.ts";
 import { formIdempotencyKey } from "../../http/parameters.ts";
+import type { Policy } from "../../policies/policies.ts";
 import { type EditablePush, type PushOption, pushLimits, type Upload } from "../../pushes/pushes.ts";
 import { mayConfirm } from "../account/model.ts";
 import type { PageContext } from "../page.ts";
@@ -16,11 +17,17 @@ export function enabledKinds(config: Pick<Config, "kinds">): readonly KindName[]
   return kindNames.filter((kind) => config.kinds[kind].enabled);
 }
 
+/** The kinds of push that this policy leaves: what the server must not see is neither an address nor a QR code. */
+export function allowedKinds({ kinds, encryptionRequired }: Policy): readonly KindName[] {
+  return encryptionRequired ? kinds.filter((kind) => kind === "text" || kind === "file") : kinds;
+}
+
 /** What the form that makes or edits a push depends on, besides the values of its fields. */
 export interface PushForm {
   readonly kind: KindName;
-  /** Their defaults are what the untouched form of a new push shows. */
+  /** As far as the policy allows. Their defaults are what the untouched form of a new push shows. */
   readonly settings: KindSettings;
+  readonly policy: Policy;
   /** The expiry that the untouched form of a new push shows; absent: the default days. */
   readonly expiryMinutes?: number | undefined;
   readonly limits: ReturnType<typeof formLimits>;
@@ -63,10 +70,10 @@ export function formLimits(kind: KindName, config: Pick<Config, "files" | "linkD
 }
 
 /** Which emails the form offers. View notifications go only to a confirmed address, since strangers can trigger them. */
-export function offeredMails(user: User | null, config: Config) {
+export function offeredMails(user: User | null, config: Config, policy: Policy) {
   const confirmedEmail = config.mail !== undefined && user !== null && user.confirmedAt !== null ? user.email : null;
   return {
-    links: user !== null && config.linkDeliveries.enabled,
+    links: user !== null && config.linkDeliveries.enabled && policy.mailDomains?.length !== 0,
     /** The address that view notifications go to; null: they are not offered. */
     viewsTo: confirmedEmail,
     /** They would be offered if the account's address were confirmed. */

@@ -60,6 +60,9 @@ export async function createRequest(page: PageRequest): Promise<FastifyReply> {
     const problems = describeProblems(page, error.fields ?? {}, form);
     // The script sends the fields that are not in the form.
     const refusal = Object.keys(problems).length === 0 ? messages.requests.needsScript : null;
+    if (error.fields?.request !== undefined) {
+      return renderForm(page, { ...form, problems, refusal: messages.rules.requests }, 422);
+    }
     return renderForm(page, { ...form, problems, refusal }, 422);
   }
 }
@@ -150,7 +153,7 @@ function formOf(fields: FormFields) {
 function describeProblems(
   page: PageRequest,
   found: FieldProblems,
-  { title }: Pick<RequestForm, "title">,
+  { title, wantsText }: Pick<RequestForm, "title" | "wantsText">,
 ): Partial<Record<RequestField, string>> {
   const { problems, requests } = page.messages;
   const { titleCharactersMax, noteCharactersMax, answersMax } = requestLimits;
@@ -161,7 +164,7 @@ function describeProblems(
         ? problems.payload({ max: titleCharactersMax })
         : problems.tooLong({ max: titleCharactersMax }),
     note: problems.tooLong({ max: noteCharactersMax }),
-    wantsText: requests.wantsNothing,
+    wantsText: wantsText ? problems.kind : requests.wantsNothing,
     wantsFiles: problems.kind,
     answersMax: problems.range({ min: 1, max: answersMax }),
     expireAfterDays: problems.range({ min: 1, max: daysMax }),
@@ -169,11 +172,15 @@ function describeProblems(
   return Object.fromEntries(Object.entries(texts).filter(([name]) => found[name] !== undefined));
 }
 
-function renderForm(page: PageRequest, form: RequestForm, status: number): FastifyReply {
+async function renderForm(page: PageRequest, form: RequestForm, status: number): Promise<FastifyReply> {
   const { config } = page.services;
   const isAnonymous = page.user === null;
-  const takesFiles = config.kinds.file.enabled && (!isAnonymous || config.files.allowAnonymous);
-  const model = { form, daysMax: daysMaxOf(config), takesFiles, isAnonymous };
+  const { kinds, requests } = await page.services.policies.of(page.actor.user);
+  const takesFiles = kinds.includes("file") && (!isAnonymous || config.files.allowAnonymous);
+  const takesText = kinds.includes("text");
+  const isAllowed = requests && (takesText || takesFiles);
+  const shown = isAllowed ? form : { ...form, refusal: page.messages.rules.requests };
+  const model = { form: shown, daysMax: daysMaxOf(config), takesText, takesFiles, isAnonymous };
   return page.render(newRequestView, model, {
     status,
     selfPath: page.isGet ? newRequestPath : null,

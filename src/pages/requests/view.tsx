@@ -113,6 +113,8 @@ const fieldIds: Readonly<Record<RequestField, string>> = {
 interface NewRequestModel {
   readonly form: RequestForm;
   readonly daysMax: number;
+  /** What may be asked for. */
+  readonly takesText: boolean;
   readonly takesFiles: boolean;
   /** It will have no account: its private link is the only way to the answers. */
   readonly isAnonymous: boolean;
@@ -120,7 +122,10 @@ interface NewRequestModel {
 
 /** The script makes the key when the form is sent (browser/parts/make-request.ts). */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function newRequestView({ form, daysMax, takesFiles, isAnonymous }: NewRequestModel, page: PageContext): Page {
+export function newRequestView(
+  { form, daysMax, takesText, takesFiles, isAnonymous }: NewRequestModel,
+  page: PageContext,
+): Page {
   const { messages } = page;
   const { requests: text, problems } = messages;
   const labels = {
@@ -182,7 +187,7 @@ export function newRequestView({ form, daysMax, takesFiles, isAnonymous }: NewRe
               </textarea>
             )}
           />
-          {takesFiles ? (
+          {takesText && takesFiles ? (
             <fieldset class="choices">
               <legend class="field-label">{text.wants}</legend>
               {form.problems.wantsText !== undefined && <p class="field-problem">{form.problems.wantsText}</p>}
@@ -202,7 +207,10 @@ export function newRequestView({ form, daysMax, takesFiles, isAnonymous }: NewRe
               />
             </fieldset>
           ) : (
-            <input type="hidden" name={fieldIds.wantsText} value="1" />
+            <>
+              <input type="hidden" name={fieldIds.wantsText} value={takesText ? "1" : "0"} />
+              <input type="hidden" name={fieldIds.wantsFiles} value={takesFiles ? "1" : "0"} />
+            </>
           )}
           <InputField
             id={fieldIds.answersMax}
