@@ -13,22 +13,14 @@ export interface Installation {
 export type SecretName = "PWPUSH_MASTER_KEY" | "PWPUSH_MASTER_KEY_PREVIOUS";
 
 export type DatabaseAddress =
-  | { readonly engine: "sqlite"; readonly path: string; readonly open: OpenSqlite }
+  /** Opens a copy that nobody writes to. */
+  | { readonly engine: "sqlite"; readonly connect: () => Promise<SqliteConnection> }
   | ({ readonly engine: "postgres" } & PostgresServer)
   | ({ readonly engine: "mysql" } & MysqlAddress);
 
-/** Opens a connection to a file. @throws errors whose code begins with "SQLITE_". */
-export type OpenSqlite = (
-  path: string,
-  options?: { readonly readonly?: boolean; readonly fileMustExist?: boolean; readonly timeout?: number },
-) => SqliteConnection;
-
-/** What the import needs of a connection of the driver `better-sqlite3`. */
+/** What the import needs of a connection of the driver `better-sqlite3`, whose errors have codes that begin with "SQLITE_". */
 export interface SqliteConnection {
   prepare(text: string): { all(...parameters: unknown[]): unknown[] };
-  exec(text: string): unknown;
-  pragma(text: string): unknown;
-  backup(path: string, options: { readonly progress: () => number }): Promise<unknown>;
   close(): unknown;
 }
 

@@ -23,8 +23,6 @@ export type * from "./source.ts";
 export interface ReadingOptions {
   /** Milliseconds since the epoch. It decides which pushes have ended. */
   readonly now: number;
-  /** A SQLite database is copied to here while it is opened: a folder of our own, on a disk with room for the copy. */
-  readonly scratchFolder: string;
 }
 
 /**
@@ -34,7 +32,7 @@ export interface ReadingOptions {
 export async function openPasswordPusher(installation: Installation, reading: ReadingOptions): Promise<ImportSource> {
   const masterKeys = sourceKeysOf(installation.secret);
   const files = openSourceFiles(installation);
-  const rows = await openRows(installation.database, reading);
+  const rows = await openRows(installation.database);
   try {
     const tables = await openSourceTables(rows);
     const queries = createSourceQueries(tables);
@@ -99,10 +97,10 @@ async function relatedBy(count: (table: "audit_logs" | "notify_by_emails" | "fil
 }
 
 /** Loads the driver on demand. */
-async function openRows(address: DatabaseAddress, { scratchFolder, now }: ReadingOptions): Promise<SourceRows> {
+async function openRows(address: DatabaseAddress): Promise<SourceRows> {
   switch (address.engine) {
     case "sqlite":
-      return await openSqliteRows({ path: address.path, open: address.open, scratchFolder, now });
+      return openSqliteRows(await address.connect());
     case "postgres":
       return await (await import("./store/postgres-rows.ts")).openPostgresRows(address);
     case "mysql":

@@ -40,7 +40,7 @@ describe("a source on PostgreSQL", () => {
 
   it("is read in a transaction that can write nothing", async () => {
     const { database } = await installProductionOnPostgres();
-    const address = addressOf(database);
+    const address = addressOf(database, "");
     if (address.engine !== "postgres") throw new Error("It is not an address of PostgreSQL.");
     const { openPostgresRows } = await import("./store/postgres-rows.ts");
     const rows = await openPostgresRows(address);

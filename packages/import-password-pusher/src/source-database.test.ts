@@ -30,8 +30,8 @@ const busyServer = `
     if (write === 3) process.stdout.write("ready");
   }`;
 const copyOnce = `
-  const { openSqliteCopy } = await import("./store/sqlite-copy.ts");
-  (await openSqliteCopy(JSON.parse(process.env.LOCATION))).close();`;
+  const { openPrivateCopy } = await import("../../../src/database/sqlite/private-copy.ts");
+  (await openPrivateCopy(JSON.parse(process.env.LOCATION))).close();`;
 /** Waits for its input between the creation of the lock and the lock. */
 const copyThatLocksLate = `
   import fs from "node:fs";
@@ -43,8 +43,8 @@ const copyThatLocksLate = `
     fs.readSync(0, Buffer.alloc(1));
     return exec.call(this, statement);
   };
-  const { openSqliteCopy } = await import("./store/sqlite-copy.ts");
-  (await openSqliteCopy(JSON.parse(process.env.LOCATION))).close();`;
+  const { openPrivateCopy } = await import("../../../src/database/sqlite/private-copy.ts");
+  (await openPrivateCopy(JSON.parse(process.env.LOCATION))).close();`;
 /** Blocks with the copy made, before it is unlinked. */
 const copyThatWaits = `
   import fs from "node:fs";
@@ -57,8 +57,8 @@ const copyThatWaits = `
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   };
   syncBuiltinESMExports();
-  const { openSqliteCopy } = await import("./store/sqlite-copy.ts");
-  await openSqliteCopy(JSON.parse(process.env.LOCATION));`;
+  const { openPrivateCopy } = await import("../../../src/database/sqlite/private-copy.ts");
+  await openPrivateCopy(JSON.parse(process.env.LOCATION));`;
 
 const hourMs = 3_600_000;
 /** A push of the fixture. */

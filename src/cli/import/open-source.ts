@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { DatabaseAddress, ImportSource, Installation, ReadingOptions } from "@sealpush/import-password-pusher";
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
 import { type ReadFile, readSecretFile } from "../../config/secret-files.ts";
-import { SqliteDriver } from "../../database/sqlite/driver.ts";
+import { type ForeignDatabase, openPrivateCopy } from "../../database/sqlite/private-copy.ts";
 import { SourceArgumentError } from "../../import/source-values.ts";
 import { CommandRefused } from "../errors.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
@@ -15,20 +15,22 @@ export interface SourceArguments {
   readonly environment: SourceEnvironment;
 }
 
+type Copying = Pick<ForeignDatabase, "scratchFolder" | "now">;
+
 /** @throws SourceError, or CommandRefused when the package that reads Password Pusher is not installed. */
 export async function openSource(
   { database, storage, environment }: SourceArguments,
-  deps: BucketDeps & ReadingOptions,
+  deps: BucketDeps & ReadingOptions & Copying,
 ): Promise<ImportSource> {
   const { folder, buckets } = storageLocationsOf(storage, environment);
   const installation: Installation = {
-    database: connectable(parseSourceAddress(database)),
+    database: connectable(parseSourceAddress(database), deps),
     storageFolder: folder,
     objects: objectReaderOf(buckets, deps),
     secret: (name) => readSecret(environment, name, (path) => readFileSync(path, "utf8")),
   };
   const { openPasswordPusher } = await loadPackage();
-  return await openPasswordPusher(installation, { now: deps.now, scratchFolder: deps.scratchFolder });
+  return await openPasswordPusher(installation, { now: deps.now });
 }
 
 async function loadPackage() {
@@ -44,9 +46,11 @@ async function loadPackage() {
 }
 
 /** The import connects as the server does. */
-function connectable(address: SourceAddress): DatabaseAddress {
+function connectable(address: SourceAddress, { scratchFolder, now }: Copying): DatabaseAddress {
   if (address.engine === "mysql") return address;
-  if (address.engine === "sqlite") return { ...address, open: (path, options) => new SqliteDriver(path, options) };
+  if (address.engine === "sqlite") {
+    return { engine: "sqlite", connect: () => openPrivateCopy({ path: address.path, scratchFolder, now }) };
+  }
   return {
     engine: "postgres",
     server: `${address.host}:${address.port}`,

@@ -4,11 +4,11 @@ import {
   type DatabaseAddress,
   type Installation as DescribedInstallation,
   openPasswordPusher,
-  type ReadingOptions,
 } from "@sealpush/import-password-pusher";
-import SqliteDriver, { type Database as Connection } from "better-sqlite3";
+import type { Database as Connection } from "better-sqlite3";
 import pg from "pg";
 import { onTestFinished } from "vitest";
+import { openPrivateCopy } from "../../../src/database/sqlite/private-copy.ts";
 import { referenceTime } from "./expected.ts";
 import { type Installation, installProduction } from "./installations.ts";
 
@@ -20,7 +20,7 @@ interface Changes {
 
 /** Opens the source; it is closed after the test. The time is the reference time of the fixture. */
 export async function openSource(installation: Installation, changed: Changes = {}): Promise<ImportSource> {
-  const source = await openPasswordPusher(descriptionOf({ ...installation, ...changed }), readingOptions(installation));
+  const source = await openPasswordPusher(descriptionOf({ ...installation, ...changed }), { now: referenceTime });
   onTestFinished(() => source.close());
   return source;
 }
@@ -30,7 +30,7 @@ export async function readAfter(change: (connection: Connection) => void): Promi
   return await openSource(installProduction(change));
 }
 
-export function readingOptions({ folder }: Pick<Installation, "folder">): ReadingOptions {
+export function readingOptions({ folder }: Pick<Installation, "folder">) {
   return { now: referenceTime, scratchFolder: join(folder, "scratch") };
 }
 
@@ -41,9 +41,9 @@ export const noObjects: DescribedInstallation["objects"] = {
   },
 };
 
-function descriptionOf({ database, storageFolder, environment }: Installation): DescribedInstallation {
+function descriptionOf({ database, storageFolder, environment, folder }: Installation): DescribedInstallation {
   return {
-    database: addressOf(database),
+    database: addressOf(database, folder),
     storageFolder,
     objects: noObjects,
     secret: (name) => environment[name] || undefined,
@@ -51,10 +51,10 @@ function descriptionOf({ database, storageFolder, environment }: Installation): 
 }
 
 /** @param database `sqlite:PATH`, or the URL of a server without TLS. */
-export function addressOf(database: string): DatabaseAddress {
+export function addressOf(database: string, folder: string): DatabaseAddress {
   if (database.startsWith("sqlite:")) {
     const path = database.slice("sqlite:".length);
-    return { engine: "sqlite", path, open: (file, options) => new SqliteDriver(file, options) };
+    return { engine: "sqlite", connect: () => openPrivateCopy({ path, ...readingOptions({ folder }) }) };
   }
   const url = new URL(database);
   const server = {

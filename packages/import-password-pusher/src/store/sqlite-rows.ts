@@ -1,7 +1,6 @@
 import type { SqliteConnection } from "../installation.ts";
 import { sqliteCode } from "../system-error.ts";
 import { type Cell, type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";
-import { openSqliteCopy, type SqliteLocation } from "./sqlite-copy.ts";
 
 const dialect: SourceDialect = {
   engine: "SQLite",
@@ -13,9 +12,7 @@ const statementsMax = 100;
 /** Errors of a damaged page. Other pages can still be read. */
 const damageCodes = /^SQLITE_(CORRUPT|IOERR|TOOBIG)/;
 
-/** Reads a copy that is unlinked at once. @throws SourceError if it cannot be created or opened. */
-export async function openSqliteRows(location: SqliteLocation): Promise<SourceRows> {
-  const connection = await openSqliteCopy(location);
+export function openSqliteRows(connection: SqliteConnection): SourceRows {
   const prepared = new Map<string, ReturnType<SqliteConnection["prepare"]>>();
   const statementOf = (text: string) => {
     const known = prepared.get(text) ?? connection.prepare(text);

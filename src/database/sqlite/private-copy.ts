@@ -15,20 +15,19 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { OpenSqlite, SqliteConnection } from "../installation.ts";
-import { SourceError } from "../source.ts";
-import { sqliteCode, systemErrorCode } from "../system-error.ts";
+import { dayMs } from "../../base/clock.ts";
+import { systemErrorCode } from "../../config/system-error.ts";
+import { type Connection, SqliteDriver, SqliteError } from "./driver.ts";
 
-export interface SqliteLocation {
+/** A database of another program. */
+export interface ForeignDatabase {
   readonly path: string;
-  readonly open: OpenSqlite;
   /** A private folder for the copy is created here, and deleted before the function returns. */
   readonly scratchFolder: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-const dayMs = 86_400_000;
 const scratchPrefix = ".sealpush-import-";
 const copiesMax = 3;
 const lockWaitMs = 15_000;
@@ -43,17 +42,17 @@ const companions = ["-wal", "-journal"] as const;
 /**
  * Opens a copy, because opening a database in write-ahead mode writes, and the folder of the original may be read-only. Only if the
  * original is written to during the copy, it is opened. The copy is unlinked at once. If this process is killed before, the
- * next run deletes it. @throws SourceError.
+ * next run deletes it. @throws Error with a sentence for the operator.
  */
-export async function openSqliteCopy({ path, open, scratchFolder, now }: SqliteLocation): Promise<SqliteConnection> {
+export async function openPrivateCopy({ path, scratchFolder, now }: ForeignDatabase): Promise<Connection> {
   mkdirSync(scratchFolder, { recursive: true, mode: 0o700 });
-  removeLeftovers(scratchFolder, now, open);
-  const { folder, lock } = makeLockedFolder(scratchFolder, open);
+  removeLeftovers(scratchFolder, now);
+  const { folder, lock } = makeLockedFolder(scratchFolder);
   try {
     const copy = join(folder, "source.sqlite3");
-    if (!copyAtRest(path, copy)) await copyInUse(path, copy, open);
-    mergeLog(copy, path, open);
-    return open(copy, { readonly: true, fileMustExist: true });
+    if (!copyAtRest(path, copy)) await copyInUse(path, copy);
+    mergeLog(copy, path);
+    return new SqliteDriver(copy, { readonly: true, fileMustExist: true });
   } finally {
     removeFolder(folder);
     lock.close();
@@ -61,10 +60,10 @@ export async function openSqliteCopy({ path, open, scratchFolder, now }: SqliteL
 }
 
 /** Another run may take the folder for abandoned before it is locked, and remove it. Then another one is made. */
-function makeLockedFolder(scratchFolder: string, open: OpenSqlite) {
+function makeLockedFolder(scratchFolder: string) {
   for (;;) {
     const folder = mkdtempSync(join(scratchFolder, scratchPrefix));
-    const lock = open(lockIn(folder));
+    const lock = new SqliteDriver(lockIn(folder));
     try {
       lockExclusively(lock);
       if (existsSync(lockIn(folder))) return { folder, lock };
@@ -80,24 +79,24 @@ function lockIn(folder: string): string {
   return join(folder, "lock.sqlite3");
 }
 
-function lockExclusively(lock: SqliteConnection): void {
+function lockExclusively(lock: Connection): void {
   lock.exec("BEGIN EXCLUSIVE");
 }
 
 /** The temporary folder of a dry run is shared by all users. Folders of other users stay, and links are not followed. */
-function removeLeftovers(scratchFolder: string, now: number, open: OpenSqlite): void {
+function removeLeftovers(scratchFolder: string, now: number): void {
   const isOurs = (entry: Dirent) => entry.isDirectory() && entry.name.startsWith(scratchPrefix);
   for (const { name } of readdirSync(scratchFolder, { withFileTypes: true }).filter(isOurs)) {
     const path = join(scratchFolder, name);
     try {
-      removeIfAbandoned(path, now, open);
+      removeIfAbandoned(path, now);
     } catch (error) {
       if (!["EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) throw error;
     }
   }
 }
 
-function removeIfAbandoned(folder: string, now: number, open: OpenSqlite): void {
+function removeIfAbandoned(folder: string, now: number): void {
   const found = lstatSync(lockIn(folder), { throwIfNoEntry: false });
   if (found?.isSymbolicLink() === true) return;
   if (found === undefined) {
@@ -106,14 +105,14 @@ function removeIfAbandoned(folder: string, now: number, open: OpenSqlite): void 
     if (madeAt < now - dayMs) removeFolder(folder);
     return;
   }
-  let lock: SqliteConnection | undefined;
+  let lock: Connection | undefined;
   try {
-    lock = open(lockIn(folder), { fileMustExist: true, timeout: 0 });
+    lock = new SqliteDriver(lockIn(folder), { fileMustExist: true, timeout: 0 });
     lockExclusively(lock);
     removeFolder(folder);
   } catch (error) {
     // It is locked, belongs to another user, or was removed meanwhile.
-    if (sqliteCode(error) === undefined && existsSync(folder)) throw error;
+    if (!(error instanceof SqliteError) && existsSync(folder)) throw error;
   } finally {
     lock?.close();
   }
@@ -130,8 +129,7 @@ function removeFolder(folder: string): void {
 function copyAtRest(from: string, to: string): boolean {
   for (let copies = 1; copies <= copiesMax; copies += 1) {
     const before = stateOf(from);
-    if (before[0] === "absent")
-      throw new SourceError(`${from} is not a file: --database must name the SQLite database.`);
+    if (before[0] === "absent") throw new Error(`${from} is not a file: --database must name the SQLite database.`);
     for (const companion of companions) rmSync(to + companion, { force: true });
     copyPart(from, to);
     for (const companion of companions) {
@@ -143,21 +141,20 @@ function copyAtRest(from: string, to: string): boolean {
 }
 
 /** Copies all pages in one read transaction, so that the copy is the state at one moment. Nobody waits for it in write-ahead mode. */
-async function copyInUse(from: string, to: string, open: OpenSqlite): Promise<void> {
+async function copyInUse(from: string, to: string): Promise<void> {
   for (const part of [to, ...companions.map((companion) => to + companion)]) rmSync(part, { force: true });
   closeSync(openSync(to, "wx", 0o600));
   try {
-    const original = open(from, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
+    const original = new SqliteDriver(from, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
     try {
       await original.backup(to, { progress: () => pagesMax });
     } finally {
       original.close();
     }
   } catch (error) {
-    const code = sqliteCode(error);
-    if (code === undefined) throw error;
-    throw new SourceError(
-      `${from} is being written to and cannot be copied meanwhile (${code}): stop Password Pusher first.`,
+    if (!(error instanceof SqliteError)) throw error;
+    throw new Error(
+      `${from} is being written to and cannot be copied meanwhile (${error.code}): stop Password Pusher first.`,
       { cause: error },
     );
   }
@@ -173,7 +170,7 @@ function copyPart(from: string, to: string): void {
     // The log was removed by a checkpoint. The comparison after the copy detects it.
     if (code === "ENOENT") return;
     if (code === undefined) throw error;
-    throw new SourceError(`${from} cannot be copied to ${to} (${code}).`, { cause: error });
+    throw new Error(`${from} cannot be copied to ${to} (${code}).`, { cause: error });
   }
 }
 
@@ -188,17 +185,16 @@ function stateOfFile(path: string): string {
 }
 
 /** Leaves write-ahead mode, so that the copy is one file and can be read after it is unlinked. */
-function mergeLog(copy: string, original: string, open: OpenSqlite): void {
+function mergeLog(copy: string, original: string): void {
   try {
-    const connection = open(copy, { fileMustExist: true });
+    const connection = new SqliteDriver(copy, { fileMustExist: true });
     try {
       connection.pragma("journal_mode = DELETE");
     } finally {
       connection.close();
     }
   } catch (error) {
-    const code = sqliteCode(error);
-    if (code === undefined) throw error;
-    throw new SourceError(`${original} cannot be opened as a SQLite database (${code}).`, { cause: error });
+    if (!(error instanceof SqliteError)) throw error;
+    throw new Error(`${original} cannot be opened as a SQLite database (${error.code}).`, { cause: error });
   }
 }
