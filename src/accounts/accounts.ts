@@ -53,14 +53,21 @@ export { type TokenHolder, type TokenLimits, tokenLimits } from "./tokens/api-to
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
+function createStores(deps: AccountsDeps) {
+  const seals = new PasswordSeals(deps);
+  return {
+    users: createUserStore(deps.db, seals, deps.random),
+    administration: createAdministrationStore(deps.db, deps.access),
+    links: createMailedLinkStore(deps.db, seals),
+    passwordStore: createPasswordStore(deps.db, seals),
+    sessionStore: createSessionStore(deps.db, deps.access),
+    identities: createIdentityStore(deps.db, seals, deps.random),
+  };
+}
+
 /** The entry point of this room: users, how they sign in, and their API tokens. Secrets are returned once, on creation. */
 export function createAccounts(deps: AccountsDeps) {
-  const seals = new PasswordSeals(deps);
-  const users = createUserStore(deps.db, seals, deps.random);
-  const administration = createAdministrationStore(deps.db, deps.access);
-  const links = createMailedLinkStore(deps.db, seals);
-  const passwordStore = createPasswordStore(deps.db, seals);
-  const sessionStore = createSessionStore(deps.db, deps.access);
+  const { users, administration, links, passwordStore, sessionStore, identities } = createStores(deps);
 
   const knownClients = createKnownClients({ store: createKnownClientStore(deps.db), outbox: deps.outbox });
   const starts = createSessionStarts({ ...deps, store: sessionStore, knownClients });
@@ -82,7 +89,6 @@ export function createAccounts(deps: AccountsDeps) {
 
   const signUp = { ...deps, users, links, passwords: passwordStore, knownClients, startSession: starts.start };
   const sessions = createSessions({ ...deps, store: sessionStore });
-  const identities = createIdentityStore(deps.db, seals, deps.random);
   const steps = createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) });
   const fresh = createFreshSignOn({
     ...deps,

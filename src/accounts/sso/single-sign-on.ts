@@ -60,13 +60,32 @@ interface Deps {
   readonly endProviderSessions: (logout: LogoutToken) => Promise<void>;
 }
 
+interface SignOnStart {
+  /** A path of this server. */
+  readonly next: string | null;
+  readonly purpose: "sign_in" | "link" | "prove";
+  /** The one whose user links an identity, or proves to be there; null: to sign in. */
+  readonly session: Session | null;
+  /** The browser keeps the session's cookie when it closes. */
+  readonly persistent: boolean;
+  readonly client: ClientContext;
+}
+
+interface SignOnReturn {
+  readonly stepToken: string | undefined;
+  /** That the provider sent the browser back with, without `?`. */
+  readonly query: string;
+  /** The current one, if any. */
+  readonly session: Session | null;
+  readonly client: ClientContext;
+}
+
 export function createSingleSignOn(deps: Deps) {
   const { db, clock, random, steps } = deps;
   const invalid = { is: "invalid", error: undefined } as const;
 
   return {
     /**
-     * @param request `next`: a path of this server. `persistent`: the browser keeps the session's cookie when it closes. `session`: the one whose user links an identity, or proves to be there; null: to sign in.
      * @throws AppError not_found: single sign-on is off; unavailable: the provider does not answer.
      */
     async beginSignOn({
@@ -75,13 +94,7 @@ export function createSingleSignOn(deps: Deps) {
       session,
       persistent,
       client,
-    }: {
-      next: string | null;
-      purpose: "sign_in" | "link" | "prove";
-      session: Session | null;
-      persistent: boolean;
-      client: ClientContext;
-    }): Promise<{ readonly url: string; readonly stepToken: string }> {
+    }: SignOnStart): Promise<{ readonly url: string; readonly stepToken: string }> {
       const provider = openProvider(deps);
       const make = () => makeOpaqueToken(random);
       const secrets = { state: make(), nonce: make(), verifier: make() };
@@ -93,20 +106,9 @@ export function createSingleSignOn(deps: Deps) {
     },
 
     /**
-     * @param request `query` that the provider sent the browser back with, without `?`. `session`: the current one, if any.
      * @throws AppError as `beginSignOn`.
      */
-    async completeSignOn({
-      stepToken,
-      query,
-      session,
-      client,
-    }: {
-      stepToken: string | undefined;
-      query: string;
-      session: Session | null;
-      client: ClientContext;
-    }): Promise<SignOnOutcome> {
+    async completeSignOn({ stepToken, query, session, client }: SignOnReturn): Promise<SignOnOutcome> {
       const provider = openProvider(deps);
       const step = await steps.find(stepToken, clock.now());
       // A wrong state does not consume the step, because another site, not the provider, has sent the browser here.

@@ -109,7 +109,7 @@ interface RowProps extends Pick<PushTableProps, "nowMs" | "page"> {
 
 function Row({ push, at, nowMs, page }: RowProps) {
   const { messages } = page;
-  const { created, dashboard, kinds } = messages;
+  const { dashboard, kinds } = messages;
   const path = push.urlToken === null ? null : `/p/${push.urlToken}`;
   const nameId = `n${at}`;
   const labelledBy = (label: string) => `${label} ${nameId}`;
@@ -143,45 +143,57 @@ function Row({ push, at, nowMs, page }: RowProps) {
         <span class="badge">{stateName(push, messages)}</span>
       </td>
       <td>
-        {!push.expired && (
-          <>
-            {path !== null && push.endToEnd === null && (
-              <a
-                href={pageHref(page, `${path}/preview`)}
-                title={dashboard.copyLink}
-                aria-labelledby={labelledBy("copy")}
-                data-link-end={push.retrievalStep ? "/r" : ""}
-              >
-                <IconReference name="copy" />
-              </a>
-            )}
-            {path !== null && (
-              <a href={pageHref(page, `${path}/edit`)} title={dashboard.edit} aria-labelledby={labelledBy("edit")}>
-                <IconReference name="pencil" />
-              </a>
-            )}
-            <button
-              type="submit"
-              name="only"
-              value={push.id}
-              title={dashboard.expire}
-              aria-labelledby={labelledBy("delete")}
-            >
-              <IconReference name="trash" />
-            </button>
-          </>
-        )}
-        {path !== null && push.expired && (
-          <a
-            href={pageHref(page, `${path}/another`)}
-            title={created.anotherLike}
-            aria-labelledby={labelledBy("another")}
-          >
-            <IconReference name="again" />
-          </a>
-        )}
+        <RowActions push={push} path={path} nameId={nameId} page={page} />
       </td>
     </tr>
+  );
+}
+
+interface RowActionsProps extends Pick<RowProps, "push" | "page"> {
+  /** Of the link; null: this server does not store it. */
+  readonly path: string | null;
+  readonly nameId: string;
+}
+
+function RowActions({ push, path, nameId, page }: RowActionsProps) {
+  const { created, dashboard } = page.messages;
+  const labelledBy = (label: string) => `${label} ${nameId}`;
+  return (
+    <>
+      {!push.expired && (
+        <>
+          {path !== null && push.endToEnd === null && (
+            <a
+              href={pageHref(page, `${path}/preview`)}
+              title={dashboard.copyLink}
+              aria-labelledby={labelledBy("copy")}
+              data-link-end={push.retrievalStep ? "/r" : ""}
+            >
+              <IconReference name="copy" />
+            </a>
+          )}
+          {path !== null && (
+            <a href={pageHref(page, `${path}/edit`)} title={dashboard.edit} aria-labelledby={labelledBy("edit")}>
+              <IconReference name="pencil" />
+            </a>
+          )}
+          <button
+            type="submit"
+            name="only"
+            value={push.id}
+            title={dashboard.expire}
+            aria-labelledby={labelledBy("delete")}
+          >
+            <IconReference name="trash" />
+          </button>
+        </>
+      )}
+      {path !== null && push.expired && (
+        <a href={pageHref(page, `${path}/another`)} title={created.anotherLike} aria-labelledby={labelledBy("another")}>
+          <IconReference name="again" />
+        </a>
+      )}
+    </>
   );
 }
 

@@ -350,21 +350,7 @@ function Generator({ settings, messages }: { readonly settings: Config["generato
           <span>{generator.choices}</span>
         </summary>
         <div class="generator-body">
-          <fieldset class="generator-modes">
-            <legend class="visually-hidden">{generator.heading}</legend>
-            <label class="generator-mode">
-              <input type="radio" name="generator_mode" value="characters" form="" checked={!startsWithSyllables} />
-              <span>{generator.password}</span>
-            </label>
-            <label class="generator-mode">
-              <input type="radio" name="generator_mode" value="words" form="" />
-              <span>{generator.words}</span>
-            </label>
-            <label class="generator-mode">
-              <input type="radio" name="generator_mode" value="syllables" form="" checked={startsWithSyllables} />
-              <span>{generator.syllables}</span>
-            </label>
-          </fieldset>
+          <GeneratorModes generator={generator} startsWithSyllables={startsWithSyllables} />
           <div class="generator-choices" data-choices="characters" hidden={startsWithSyllables}>
             <Amount id="generator_length" label={generator.length} min={8} max={64} value={charactersDefault} />
             <Tick name="generator_symbols" label={generator.symbols} checked />
@@ -398,19 +384,53 @@ function Generator({ settings, messages }: { readonly settings: Config["generato
         </div>
       </details>
       <p class="field-hint" role="status" data-strength={generator.strength({ bits: "{bits}" })} />
-      <fieldset class="generator-ask" hidden data-ask>
-        <legend>{generator.ask}</legend>
-        <button type="button" class="button button-small" data-put="replace">
-          {generator.replace}
-        </button>
-        <button type="button" class="button button-small" data-put="insert">
-          {generator.insert}
-        </button>
-        <button type="button" class="button button-small" data-put="">
-          {generator.keep}
-        </button>
-      </fieldset>
+      <GeneratorAsk generator={generator} />
     </div>
+  );
+}
+
+interface GeneratorPartProps {
+  readonly generator: Messages["generator"];
+}
+
+function GeneratorModes({
+  generator,
+  startsWithSyllables,
+}: GeneratorPartProps & { readonly startsWithSyllables: boolean }) {
+  return (
+    <fieldset class="generator-modes">
+      <legend class="visually-hidden">{generator.heading}</legend>
+      <label class="generator-mode">
+        <input type="radio" name="generator_mode" value="characters" form="" checked={!startsWithSyllables} />
+        <span>{generator.password}</span>
+      </label>
+      <label class="generator-mode">
+        <input type="radio" name="generator_mode" value="words" form="" />
+        <span>{generator.words}</span>
+      </label>
+      <label class="generator-mode">
+        <input type="radio" name="generator_mode" value="syllables" form="" checked={startsWithSyllables} />
+        <span>{generator.syllables}</span>
+      </label>
+    </fieldset>
+  );
+}
+
+/** Shown when the text area has a text already. */
+function GeneratorAsk({ generator }: GeneratorPartProps) {
+  return (
+    <fieldset class="generator-ask" hidden data-ask>
+      <legend>{generator.ask}</legend>
+      <button type="button" class="button button-small" data-put="replace">
+        {generator.replace}
+      </button>
+      <button type="button" class="button button-small" data-put="insert">
+        {generator.insert}
+      </button>
+      <button type="button" class="button button-small" data-put="">
+        {generator.keep}
+      </button>
+    </fieldset>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Messages } from "../../i18n/i18n.ts";
 import type { EndToEnd } from "../../pushes/pushes.ts";
 import type { PageContext } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
@@ -18,13 +19,37 @@ interface SealedContentProps {
   readonly page: PageContext;
 }
 
+function SealedPassphrase({ messages }: { readonly messages: Messages }) {
+  const { endToEnd: text, step } = messages;
+  return (
+    <div hidden data-key-state="passphrase">
+      <form class="form" autoComplete="off" data-sealed-passphrase>
+        <InputField
+          id="sealed_passphrase"
+          label={step.passphrase}
+          hint={text.passphraseHint}
+          input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
+          inside={<ShowButton messages={messages} of="sealed_passphrase" />}
+        />
+        <p class="field-problem" role="alert" hidden data-wrong-passphrase>
+          {text.wrongPassphrase}
+        </p>
+        <button type="submit" class="button button-primary button-large">
+          <Icon name="key" />
+          <span>{step.open}</span>
+        </button>
+      </form>
+    </div>
+  );
+}
+
 /**
  * What the sender has sealed, as the server has it; without scripts, for the age tool. The script opens it in these elements
  * (browser/parts/open-sealed.ts).
  */
 export function SealedContent({ model, page }: SealedContentProps) {
   const { messages } = page;
-  const { endToEnd: text, step, secret } = messages;
+  const { endToEnd: text, secret } = messages;
   const { payload, kind, files, blur, endToEnd } = model;
   return (
     <div class="stack" data-sealed>
@@ -54,26 +79,7 @@ export function SealedContent({ model, page }: SealedContentProps) {
           />
         </Notice>
       </div>
-      {endToEnd.underPassphrase && (
-        <div hidden data-key-state="passphrase">
-          <form class="form" autoComplete="off" data-sealed-passphrase>
-            <InputField
-              id="sealed_passphrase"
-              label={step.passphrase}
-              hint={text.passphraseHint}
-              input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
-              inside={<ShowButton messages={messages} of="sealed_passphrase" />}
-            />
-            <p class="field-problem" role="alert" hidden data-wrong-passphrase>
-              {text.wrongPassphrase}
-            </p>
-            <button type="submit" class="button button-primary button-large">
-              <Icon name="key" />
-              <span>{step.open}</span>
-            </button>
-          </form>
-        </div>
-      )}
+      {endToEnd.underPassphrase && <SealedPassphrase messages={messages} />}
       <div hidden data-key-state="opened">
         <div data-opened-text>
           <TextPayload

@@ -56,76 +56,79 @@ const claimIdBytes = 6;
 
 export function claimOperations(deps: PushDeps) {
   return {
-    /**
-     * The only way to retrieve a secret. Everything is decrypted in memory first, and the first segment of each file is read
-     * and verified. Then one conditional write counts the view, adds its audit entry and the tickets of its files and, on the last
-     * view, destroys the key.
-     * The answer is sent once that write is durable. So a view that cannot be decrypted is never counted, and an uncounted
-     * secret is never sent.
-     */
-    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
-    async claimView(urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> {
-      const link = deps.vault.urlTokens.addressOf(urlToken);
-      const receivedAt = deps.clock.now();
-      for (let reads = 1; reads <= readsMax; reads += 1) {
-        const now = deps.clock.now();
-        const sealed = await deps.store.findSealed(link, request.reserveAnswer);
-        if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
-        const { kind, counted } = viewKind(sealed.row, request, actor);
-        const key = counted ? retryKeyOf(deps, sealed.row, request.idempotencyKey) : undefined;
-        const use = key && (await deps.store.claimRetries.find(sealed.row.id, key.digest, now));
-        const arrivedAt = use && arrivalOf(deps.clock, receivedAt, use.databaseTime);
-        if (key !== undefined && use !== undefined && use.copy !== null) {
-          const repeated = await repeat(deps, sealed, { copy: { ...use.copy, key }, urlToken, request, now, actor });
-          if (repeated !== undefined) return repeated;
-          // An end or an edit has voided the copy meanwhile.
-          if (reads < readsMax) continue;
-        }
-        if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, { urlToken, now, actor });
-        if (use?.isUsed === true) return { outcome: "key_used", push: toPush(sealed.row, urlToken, now) };
-        const opened = await open(deps, sealed, { urlToken, request, now, actor });
-        if (opened.outcome === "broken") {
-          // The files are read after the row: an edit or an end may have happened in between.
-          if (reads < readsMax || (await hasChanged(deps, sealed.row))) continue;
-          throw new Error(`Payload and files of push ${sealed.row.id} do not match.`);
-        }
-        if (opened.outcome !== "opened") return opened;
-        // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
-        const claimedAt = deps.clock.now();
-        const asksLastView = request.tellsLastView === true && counted && sealed.row.views > 0;
-        const claim: ViewClaim = {
-          pushId: sealed.row.id,
-          claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
-          sealGeneration: sealed.row.sealGeneration,
-          now: claimedAt,
-          counted,
-          asRead: { ...sealed.row, hasFiles: sealed.hasFiles },
-          lastViewAt: asksLastView ? await deps.store.lastViewAt(sealed.row.id) : null,
-          notByOwner: !isOwner(sealed.row, actor),
-          audit: auditRecord(kind, actor, claimedAt),
-          blobsDueAt: claimedAt + blobsGraceMs(deps.config),
-          tickets: opened.tickets,
-          key:
-            arrivedAt === undefined
-              ? undefined
-              : key?.seal(opened.rowSecret, await deps.ids.next(), { now: claimedAt, arrivedAt }),
-        };
-        const claimed = await deps.store.writeView(claim);
-        if (claimed === undefined) continue;
-        // The view that reaches the limit still gets the payload, with no views remaining.
-        const push = { ...toPush(claimed, urlToken, claimedAt), expired: false, expiredOn: null };
-        const earlierViews = counted ? earlierViewsOf(claim, claimed) : null;
-        return {
-          outcome: "revealed",
-          push,
-          ...revealedOf(opened),
-          earlierViews,
-          repeated: false,
-        };
-      }
-      throw unavailable("The push is being changed. Try again.", 1);
-    },
+    claimView: (urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> =>
+      claimView(deps, urlToken, request, actor),
   };
+}
+
+/**
+ * The only way to retrieve a secret. Everything is decrypted in memory first, and the first segment of each file is read
+ * and verified. Then one conditional write counts the view, adds its audit entry and the tickets of its files and, on the last
+ * view, destroys the key.
+ * The answer is sent once that write is durable. So a view that cannot be decrypted is never counted, and an uncounted
+ * secret is never sent.
+ */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
+async function claimView(deps: PushDeps, urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> {
+  const link = deps.vault.urlTokens.addressOf(urlToken);
+  const receivedAt = deps.clock.now();
+  for (let reads = 1; reads <= readsMax; reads += 1) {
+    const now = deps.clock.now();
+    const sealed = await deps.store.findSealed(link, request.reserveAnswer);
+    if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
+    const { kind, counted } = viewKind(sealed.row, request, actor);
+    const key = counted ? retryKeyOf(deps, sealed.row, request.idempotencyKey) : undefined;
+    const use = key && (await deps.store.claimRetries.find(sealed.row.id, key.digest, now));
+    const arrivedAt = use && arrivalOf(deps.clock, receivedAt, use.databaseTime);
+    if (key !== undefined && use !== undefined && use.copy !== null) {
+      const repeated = await repeat(deps, sealed, { copy: { ...use.copy, key }, urlToken, request, now, actor });
+      if (repeated !== undefined) return repeated;
+      // An end or an edit has voided the copy meanwhile.
+      if (reads < readsMax) continue;
+    }
+    if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, { urlToken, now, actor });
+    if (use?.isUsed === true) return { outcome: "key_used", push: toPush(sealed.row, urlToken, now) };
+    const opened = await open(deps, sealed, { urlToken, request, now, actor });
+    if (opened.outcome === "broken") {
+      // The files are read after the row: an edit or an end may have happened in between.
+      if (reads < readsMax || (await hasChanged(deps, sealed.row))) continue;
+      throw new Error(`Payload and files of push ${sealed.row.id} do not match.`);
+    }
+    if (opened.outcome !== "opened") return opened;
+    // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
+    const claimedAt = deps.clock.now();
+    const asksLastView = request.tellsLastView === true && counted && sealed.row.views > 0;
+    const claim: ViewClaim = {
+      pushId: sealed.row.id,
+      claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
+      sealGeneration: sealed.row.sealGeneration,
+      now: claimedAt,
+      counted,
+      asRead: { ...sealed.row, hasFiles: sealed.hasFiles },
+      lastViewAt: asksLastView ? await deps.store.lastViewAt(sealed.row.id) : null,
+      notByOwner: !isOwner(sealed.row, actor),
+      audit: auditRecord(kind, actor, claimedAt),
+      blobsDueAt: claimedAt + blobsGraceMs(deps.config),
+      tickets: opened.tickets,
+      key:
+        arrivedAt === undefined
+          ? undefined
+          : key?.seal(opened.rowSecret, await deps.ids.next(), { now: claimedAt, arrivedAt }),
+    };
+    const claimed = await deps.store.writeView(claim);
+    if (claimed === undefined) continue;
+    // The view that reaches the limit still gets the payload, with no views remaining.
+    const push = { ...toPush(claimed, urlToken, claimedAt), expired: false, expiredOn: null };
+    const earlierViews = counted ? earlierViewsOf(claim, claimed) : null;
+    return {
+      outcome: "revealed",
+      push,
+      ...revealedOf(opened),
+      earlierViews,
+      repeated: false,
+    };
+  }
+  throw unavailable("The push is being changed. Try again.", 1);
 }
 
 /**

@@ -72,6 +72,12 @@ interface Sending {
   readonly together: WithPush | undefined;
 }
 
+async function hashPassphrase(deps: PushDeps, { passphrase = "" }: CreatePush, { user, client }: Actor) {
+  if (passphrase === "") return { passphraseSalt: null, passphraseHash: undefined };
+  const passphraseSalt = makePassphraseSalt(deps.random, user !== null);
+  return { passphraseSalt, passphraseHash: await deps.argon2.deriveKey(passphrase, passphraseSalt, client) };
+}
+
 async function sealAndInsert(
   deps: PushDeps,
   request: CreatePush,
@@ -82,12 +88,11 @@ async function sealAndInsert(
   }: { readonly kind: KindName; readonly sending: Sending; readonly actor: Actor },
 ): Promise<CreatedPush> {
   const receivedAt = deps.clock.now();
-  const problems = {
+  assertNoProblems({
     ...findProblems(request, kind, deps.config),
     ...findLinkDeliveryProblems(deps, request, actor),
     ...(await findOptionProblems(deps, request, actor)),
-  };
-  assertNoProblems(problems);
+  });
   const compared = { request, requested: requestedPush(deps, request, kind, actor), upload };
   const askedKey = creationKeyOf(deps, request, actor);
   const earlier = askedKey && (await findRepeated(deps, askedKey, compared, actor));
@@ -100,10 +105,7 @@ async function sealAndInsert(
   await spent.charge(payloadBytes, deps.clock.now());
   await deps.capacity.assertRoomFor(actor, payloadBytes);
 
-  const passphrase = request.passphrase ?? "";
-  const passphraseSalt = passphrase === "" ? null : makePassphraseSalt(deps.random, actor.user !== null);
-  const passphraseHash =
-    passphraseSalt === null ? undefined : await deps.argon2.deriveKey(passphrase, passphraseSalt, actor.client);
+  const { passphraseSalt, passphraseHash } = await hashPassphrase(deps, request, actor);
 
   const id = await deps.ids.next();
   const now = deps.clock.now();

@@ -3,21 +3,15 @@ import { expiryOf } from "../expiry.ts";
 import { Numbers } from "./numbers.ts";
 import { pageSchema, type Tool, type ToolOptions } from "./tool.ts";
 
-/**
- * Tools to ask people for secrets. A private link contains the key of the answers, so the model gets none: the key is sealed under a passphrase
- * that the model does not know. Only where secrets may be shown, the links of answers keep their key here, for the tool `open`.
- */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function requestTools({ client, showsSecrets, passphrase }: ToolOptions, pushes: Numbers): readonly Tool[] {
-  const requests = new Numbers("request", "requests");
-  const shown = ({ state, expires_at, answers, answers_max }: OwnedRequest) => ({
-    state,
-    expires_at,
-    answers,
-    answers_max,
-  });
+const shown = ({ state, expires_at, answers, answers_max }: OwnedRequest) => ({
+  state,
+  expires_at,
+  answers,
+  answers_max,
+});
 
-  const request: Tool = {
+function requestTool({ client, showsSecrets, passphrase }: ToolOptions, requests: Numbers): Tool {
+  return {
     name: "request",
     description:
       "Ask a person for a secret: creates a link to send to them. What they answer is sealed for the user; you do not see it.",
@@ -59,6 +53,16 @@ export function requestTools({ client, showsSecrets, passphrase }: ToolOptions, 
       return { request: number, link_to_send: made.html_url, ...key, ...shown(made) };
     },
   };
+}
+
+/**
+ * Tools to ask people for secrets. A private link contains the key of the answers, so the model gets none: the key is sealed under a passphrase
+ * that the model does not know. Only where secrets may be shown, the links of answers keep their key here, for the tool `open`.
+ */
+export function requestTools(options: ToolOptions, pushes: Numbers): readonly Tool[] {
+  const { client, showsSecrets, passphrase } = options;
+  const requests = new Numbers("request", "requests");
+  const request = requestTool(options, requests);
   const list: Tool = {
     name: "requests",
     description: "List the user's requests for secrets, newest first.",

@@ -210,7 +210,6 @@ function entryQueries({ entries, withAlias, rows, selection, asText, inBatches, 
 }
 
 function fileQueries({
-  entries,
   attachedToPushes,
   exists,
   withoutPush,
