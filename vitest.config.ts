@@ -33,6 +33,8 @@ const projects: Readonly<Record<ProjectName, Project>> = {
   "postgres-programs": { engine: "postgres", isolate: true, costs: "cheap" },
   /** Two processes on one PostgreSQL. */
   deployment: { engine: "postgres", isolate: true, costs: "cheap" },
+  /** The image, which is built for them. */
+  image: { engine: "sqlite", isolate: true, costs: "cheap" },
 };
 
 /** Tests wait for timers and for other programs a third of their time. */
@@ -46,6 +48,9 @@ function configurationOf(name: ProjectName, { engine, isolate, costs }: Project)
       name,
       include: [...filesOf(name)],
       isolate,
+      ...(name === "image"
+        ? { globalSetup: "test/image/setup.ts", fileParallelism: false, testTimeout: 600_000, hookTimeout: 600_000 }
+        : {}),
       setupFiles: engine === "postgres" ? ["./test/support/postgres/after-file.ts"] : [],
       // A DATABASE_URL of the tester's own must not reach a test.
       env: { SEALPUSH_TEST_ENGINE: engine, SEALPUSH_TEST_COSTS: costs, DATABASE_URL: "" },

@@ -15,10 +15,14 @@ export type ProjectName =
   | "rest"
   | "postgres"
   | "postgres-programs"
-  | "deployment";
+  | "deployment"
+  | "image";
 
 const root = resolve(import.meta.dirname, "..");
 const all = globSync(["{src,packages/*/src,test,scripts}/**/*.test.{ts,tsx}"], { cwd: root }).toSorted();
+
+/** Building and running the image needs root, podman and some minutes. */
+const hasImage = process.env.SEALPUSH_TEST_IMAGE === "yes";
 
 /** Where Debian's package has put it; not given: what needs it is no part of the run. */
 const hasPgbouncer = (process.env.SEALPUSH_TEST_PGBOUNCER ?? "") !== "";
@@ -106,7 +110,8 @@ const startsPrograms = (file: string) =>
 /** It may replace modules, which needs a process of its own. */
 const isAboutCosts = (file: string) => file.endsWith(".costs.test.ts");
 
-function projectOnSqlite(file: string): ProjectName {
+function projectOnSqlite(file: string): ProjectName | undefined {
+  if (file.startsWith("test/image/")) return hasImage ? "image" : undefined;
   if (file.startsWith("test/smoke/")) return "smoke";
   if (isAboutCosts(file)) return "costs";
   if (startsPrograms(file)) return "rest";

@@ -1,0 +1,80 @@
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { pinnedPrograms } from "../../src/config/pinned-programs.ts";
+import { lab } from "./shared.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const folder = join(lab.folder, "files/systemd");
+const name = "systemd";
+const shell = async (script: string) => await lab.try("exec", name, "bash", "-c", script);
+
+/** A machine with systemd, and the program where the guide installs it. */
+beforeAll(async () => {
+  mkdirSync(folder);
+  writeFileSync(
+    join(folder, "Dockerfile"),
+    [
+      `FROM docker.io/library/node:${pinnedPrograms.node.version}-bookworm-slim`,
+      "RUN apt-get update && apt-get install -y --no-install-recommends systemd systemd-sysv dbus curl procps",
+      "STOPSIGNAL SIGRTMIN+3",
+      'CMD ["/lib/systemd/systemd"]',
+      "",
+    ].join("\n"),
+  );
+  lab.build({ tag: "localhost/systemd", file: join(folder, "Dockerfile"), context: folder });
+  const program = join(folder, "sealpush");
+  for (const path of ["package.json", "dist", "node_modules", "packages", "deploy", "src/node-version.js", "scripts"]) {
+    cpSync(join(root, path), join(program, path), { recursive: true, verbatimSymlinks: true });
+  }
+  await lab.podman(
+    ...["run", "--detach", "--name", name, "--privileged", "--systemd=always", "--no-healthcheck"],
+    ...[`--volume=${program}:/opt/sealpush`, "localhost/systemd"],
+  );
+  await until("systemctl is-system-running | grep -E 'running|degraded'");
+  const installed = await shell(
+    [
+      "set -e; cd /opt/sealpush; install -d -m 0700 /etc/sealpush",
+      "(umask 077 && node_modules/.bin/node dist/main.js keys generate > /etc/sealpush/master.key)",
+      "cp deploy/systemd/sealpush.service /etc/systemd/system/; cp deploy/systemd/sealpush /usr/local/sbin/",
+      // Credentials do not arrive in a container, whatever the unit: the key is the generated one here.
+      "mkdir /etc/systemd/system/sealpush.service.d",
+      "printf '[Service]\\nLoadCredential=\\nUnsetEnvironment=PWPUSH_MASTER_KEY_FILE\\n' > /etc/systemd/system/sealpush.service.d/here.conf",
+      "systemctl daemon-reload; systemctl enable --now sealpush",
+    ].join("\n"),
+  );
+  expect(installed).toMatchObject({ status: 0 });
+});
+
+afterAll(async () => {
+  await lab.remove([name]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Waits until a command of the machine succeeds. */
+async function until(script: string): Promise<void> {
+  while ((await shell(script)).status !== 0) await new Promise((resolve_) => setTimeout(resolve_, 300));
+}
+
+it("is sound, and starts the server", async () => {
+  expect(await shell("systemd-analyze verify --man=no sealpush.service")).toMatchObject({ status: 0 });
+  await until("curl --silent --fail localhost:5100/up");
+});
+
+it("ends in order and starts again after a signal that it does not expect", async () => {
+  await until("curl --silent --fail localhost:5100/up");
+  await shell("systemctl kill --signal=SIGHUP sealpush");
+  await until("test $(systemctl show --property=NRestarts --value sealpush) -ge 1");
+  await until("curl --silent --fail localhost:5100/up");
+  await shell("systemctl stop sealpush");
+  expect((await shell("systemctl show --property=Result --value sealpush")).output.trim()).toBe("success");
+});
+
+it("does not start again and again with settings that are refused", async () => {
+  await shell("echo PORT=none > /etc/sealpush/settings.env; systemctl reset-failed sealpush");
+  await shell("systemctl start sealpush");
+  await until("systemctl is-failed sealpush");
+  const state = await shell("systemctl show --property=ExecMainStatus,NRestarts sealpush");
+  expect(state.output).toMatch(/NRestarts=0/);
+  expect(state.output).toMatch(/ExecMainStatus=2/);
+});
