@@ -1,4 +1,4 @@
-import type { Audit, CreatedPush, OwnedPush, Preview, Push, RetrievedPush, Version } from "./api-types.ts";
+import type { Audit, CreatedPush, OwnedPush, Policy, Preview, Push, RetrievedPush, Version } from "./api-types.ts";
 import { downloadChunks, type FileToDownload } from "./download.ts";
 import { ClientError } from "./errors.ts";
 import { openLabels } from "./labels.ts";
@@ -289,6 +289,14 @@ export class SealpushClient {
     if (answer.status !== 200) throw errorOf(answer);
     if (!Array.isArray(names)) throw otherProgram(answer);
     return names.filter((name) => typeof name === "string");
+  }
+
+  /** The rules for the pushes of this caller; undefined: the server tells none. @throws ClientError unauthorized, forbidden. */
+  async policy(options: CallOptions = {}): Promise<Policy | undefined> {
+    const answer = await this.#transport.send({ ...toRead("/api/sealpush/policy"), signal: options.signal });
+    if (answer.status === 401 || answer.status === 403) throw errorOf(answer);
+    const kinds: unknown = Reflect.get(Object(answer.value), "kinds");
+    return answer.status === 200 && Array.isArray(kinds) ? (answer.value as Policy) : undefined;
   }
 
   async version(options: CallOptions = {}): Promise<ServerVersion> {

@@ -246,6 +246,8 @@ interface PassphraseFieldProps extends InputFieldProps {
   readonly suggest?: boolean;
   readonly placeholder?: string | undefined;
   readonly required?: boolean;
+  /** Also where the browser seals and the server does not see it; counted in UTF-16. */
+  readonly minLength?: number | undefined;
 }
 
 /** `new-password` for each: it keeps browsers from filling in the password of the account. */
@@ -254,12 +256,13 @@ export function PassphraseField({
   suggest = false,
   placeholder,
   required = false,
+  minLength,
   ...field
 }: PassphraseFieldProps) {
   return (
     <InputField
       {...field}
-      input={{ type: "password", autoComplete: "new-password", spellcheck: false, placeholder, required }}
+      input={{ type: "password", autoComplete: "new-password", spellcheck: false, placeholder, required, minLength }}
       besideLabel={
         suggest ? (
           <button type="button" class="button button-small" hidden data-scripted data-suggest-passphrase={field.id}>

@@ -186,6 +186,7 @@ const pushFields = {
           problem={problem}
           placeholder={isRequired ? undefined : messages.newPush.optional}
           required={isRequired}
+          minLength={form.policy.passphraseMinLength || undefined}
           suggest
         />
       );

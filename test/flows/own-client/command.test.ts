@@ -567,3 +567,50 @@ describe("at a terminal", () => {
     expect((await program.runAtTerminal(["open", link], [])).shown).toContain("a.bin: 200.0 kB");
   });
 });
+
+describe("the rules of a server", () => {
+  const rules = { PWP__POLICY__PASSPHRASE_REQUIRED: "true", PWP__POLICY__PASSPHRASE_MIN_LENGTH: "12" };
+
+  test("are read before anything is asked for at a terminal", async () => {
+    await using strict = await startTestApp({
+      environment: {
+        ...rules,
+        PWP__POLICY__MAX_MINUTES: "60",
+        PWP__POLICY__MAX_VIEWS: "2",
+        PWP__POLICY__KINDS: "text",
+      },
+    });
+    const program = makeClientProgram("whole", { SEALPUSH_SERVER: await strict.listen() });
+    const refused = await program.runAtTerminal(["push", "--expire", "1d", "--views", "3", "--kind", "url"], []);
+    expect(refused.exitCode).not.toBe(0);
+    for (const sentence of [
+      "do not allow url pushes.",
+      "require a passphrase.",
+      "allow a life of at most 60 minutes.",
+      "allow at most 2 views.",
+    ]) {
+      expect(refused.shown).toContain(sentence);
+    }
+    expect(refused.shown).not.toContain("Secret:");
+    const short = await program.runAtTerminal(
+      ["push", "--passphrase"],
+      [
+        { to: "Secret: ", type: "the secret\r" },
+        { to: "Passphrase: ", type: "too short\r" },
+      ],
+    );
+    expect(short.shown).toContain("require a passphrase of at least 12 characters. Nothing was sent.");
+  });
+
+  test("for a passphrase hold end to end, where only the command can check them", async () => {
+    await using strict = await startTestApp({ environment: rules });
+    const program = makeClientProgram("whole", { SEALPUSH_SERVER: await strict.listen() });
+    const push = (passphrase: string) => {
+      const environment = { SEALPUSH_PASSPHRASE: passphrase };
+      return program.run(["push", "--e2e"], { stdin: "the secret", environment });
+    };
+    expect((await push("")).stderr).toContain("require a passphrase.");
+    expect((await push("too short")).stderr).toContain("at least 12 characters");
+    expect((await push("long enough words")).exitCode).toBe(0);
+  });
+});

@@ -196,6 +196,15 @@ test("mistakes are answered in words that a model can act on", async () => {
   expect(await problem("push", { text: "x", passphrase: "y" })).toMatch(/additional properties/);
 });
 
+test("the rules of the server are told before a secret is made", async () => {
+  await using strict = await startTestApp({ environment: { PWP__POLICY__PASSPHRASE_REQUIRED: "true" } });
+  const model = await connect(makeClientProgram("whole", { SEALPUSH_SERVER: await strict.listen() }));
+  expect(await model.call("push", { generate: 20 })).toEqual({
+    isError: true,
+    content: [{ type: "text", text: "The rules of this server require a passphrase. Nothing was sent." }],
+  });
+});
+
 test("without the folder of --files it does not start", async () => {
   const program = signedIn();
   writeFileSync(join(program.folder, "plan.txt"), "the plan");

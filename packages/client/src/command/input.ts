@@ -99,6 +99,12 @@ export async function newPassphrase(given: Given, io: CommandIo): Promise<string
   return (await passphraseOption(given, io)) ?? (io.environment.SEALPUSH_PASSPHRASE || undefined);
 }
 
+/** Whether `newPassphrase` returns one or asks for one. */
+export function givesPassphrase(given: Given, io: CommandIo): boolean {
+  const isOption = textOf(given, "passphrase-file") !== undefined || isSet(given, "passphrase");
+  return isOption || (io.environment.SEALPUSH_PASSPHRASE ?? "") !== "";
+}
+
 export const passphraseAttemptsMax = 3;
 
 /** Asks until a passphrase opens what was received, a bounded number of times. */

@@ -1,8 +1,10 @@
+import type { Policy } from "../api-types.ts";
+import { ruleBrokenByPassphrase, rulesBrokenBy } from "../broken-rules.ts";
 import { type Expiry, expiryOf } from "../expiry.ts";
 import type { NewPush } from "../push-types.ts";
 import { fieldsToSend } from "./fields-to-send.ts";
 import { type FilesToSend, filesAt } from "./files.ts";
-import { newPassphrase, readSecret } from "./input.ts";
+import { givesPassphrase, newPassphrase, readSecret } from "./input.ts";
 import {
   type CommandIo,
   CommandRefused,
@@ -27,8 +29,19 @@ export const push: RunVerb = async (given, io) => {
   }
   const { client } = await connect(given, io, textOf(given, "language"));
   const files = await filesOf(given, io);
+  const policy = await policyFor(given, client, io);
+  const planned = {
+    ...fields,
+    hasFiles: files.list.length > 0,
+    isEndToEnd: sealing.endToEnd,
+    hasPassphrase: givesPassphrase(given, io),
+  };
+  if (policy !== undefined) refuseBroken(rulesBrokenBy(planned, policy, Date.now()));
   const content = await contentOf(given, files, client, io);
   const passphrase = await newPassphrase(given, io);
+  if (policy !== undefined && passphrase !== undefined) {
+    refuseBroken([ruleBrokenByPassphrase(passphrase, policy) ?? []].flat());
+  }
   const progress = files.list.length === 0 ? undefined : progressOn(io, "Sending", files.sizeBytes);
   const wanted: NewPush = {
     ...fields,
@@ -55,6 +68,19 @@ export const push: RunVerb = async (given, io) => {
   }
   return exitCodes.ok;
 };
+
+/**
+ * Read before somebody is asked for a secret, and for what the server cannot check. Other pushes are sent at once: the server
+ * judges them, and nobody has typed anything in vain.
+ */
+async function policyFor(given: Given, client: Connection["client"], io: CommandIo): Promise<Policy | undefined> {
+  const isNeeded = io.terminals.stdin || isSet(given, "e2e");
+  return isNeeded ? await client.policy({ signal: io.interruption }) : undefined;
+}
+
+function refuseBroken(broken: readonly string[]): void {
+  if (broken.length > 0) throw new CommandRefused(`${broken.join(" ")} Nothing was sent.`);
+}
 
 function fieldsOf(given: Given): Omit<NewPush, "payload" | "files"> {
   const views = numberOf(given, "views", 1, 1_000_000);

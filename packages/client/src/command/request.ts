@@ -10,6 +10,9 @@ import { jsonText, labelled, progressOn } from "./text.ts";
 export const request: RunVerb = async (given, io) => {
   const wanted = fieldsOf(given);
   const { client } = await connect(given, io);
+  if (io.terminals.stdin && (await client.policy({ signal: io.interruption }))?.requests === false) {
+    throw new CommandRefused("The rules of this server do not allow requests.");
+  }
   const title = await titleOf(given, io);
   if (isSet(given, "passphrase") && io.terminals.stdin) {
     io.stderr(

@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { basename } from "node:path";
+import { rulesBrokenBy } from "../broken-rules.ts";
 import { expiryOf } from "../expiry.ts";
 import { randomPassword } from "../password.ts";
 import type { NewPush } from "../push-types.ts";
@@ -45,6 +46,15 @@ function pushTool({ client, files }: ToolOptions, pushes: Numbers): Tool {
     },
     isReadOnly: false,
     run: async (given, signal) => {
+      const policy = await client.policy({ signal });
+      const planned = {
+        ...limitsOf(given),
+        hasFiles: given.file !== undefined,
+        isEndToEnd: false,
+        hasPassphrase: false,
+      };
+      const broken = policy === undefined ? [] : rulesBrokenBy(planned, policy, Date.now());
+      if (broken.length > 0) throw new Error(`${broken.join(" ")} Nothing was sent.`);
       const made = await client.create({ ...(await contentOf(given, files)), ...limitsOf(given) }, { signal });
       return {
         push: pushes.numberOf(made.url_token),
