@@ -125,12 +125,10 @@ async function composeServer(
     every: options.every,
   });
   const { fastify, sessionCookies, bodyIntake } = server;
-  const readiness = createReadiness({
-    canServe: () => domain.canServe(),
-    draining: () => server.drain.begun,
-    monotonicMs,
-  });
-  registerProbes(fastify, readiness);
+  registerProbes(
+    fastify,
+    createReadiness({ canServe: () => domain.canServe(), draining: () => server.drain.begun, monotonicMs }),
+  );
   if (metrics !== undefined && metricsGate !== undefined) {
     metrics.watchDomain(gaugesOf(domain, clock));
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });

@@ -30,12 +30,7 @@ export interface FileBlobStoreDeps {
   readonly abortAfter: (ms: number) => AbortSignal;
 }
 
-/**
- * Blobs as files, spread over 256 folders. A blob is written to a temporary file, synced and renamed, and then its folder is
- * synced: after a crash it is complete or does not exist.
- */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createFileBlobStore(directory: string, { isExpected, abortAfter }: FileBlobStoreDeps): BlobStore {
+function folderOperations(directory: string, { isExpected, abortAfter }: FileBlobStoreDeps) {
   const pathOf = (key: string) => join(directory, blobPath(key));
   const onDisk = createDiskOperations(abortAfter);
 
@@ -78,7 +73,13 @@ export function createFileBlobStore(directory: string, { isExpected, abortAfter 
     await onDisk(() => makeDirectory(dirname(path)));
   }
 
-  const growing: GrowingBlobs = {
+  return { pathOf, onDisk, checkMounted, openError, readBlob, prepareFolder };
+}
+
+type FolderOperations = ReturnType<typeof folderOperations>;
+
+function growingBlobs({ pathOf, onDisk, openError, readBlob, prepareFolder }: FolderOperations): GrowingBlobs {
+  return {
     bufferBytes: 0,
     syncEvery,
 
@@ -114,9 +115,18 @@ export function createFileBlobStore(directory: string, { isExpected, abortAfter 
       await onDisk(() => syncDirectory(dirname(path)));
     },
   };
+}
+
+/**
+ * Blobs as files, spread over 256 folders. A blob is written to a temporary file, synced and renamed, and then its folder is
+ * synced: after a crash it is complete or does not exist.
+ */
+export function createFileBlobStore(directory: string, deps: FileBlobStoreDeps): BlobStore {
+  const folder = folderOperations(directory, deps);
+  const { pathOf, onDisk, checkMounted, readBlob, prepareFolder } = folder;
 
   return {
-    growing,
+    growing: growingBlobs(folder),
 
     async write(key, content) {
       const path = pathOf(key);

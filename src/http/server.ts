@@ -85,8 +85,37 @@ const httpOptions = {
   highWaterMark: streamBytesMax,
 };
 
+/** The server, and the second one where the public gateway has an address of its own. */
+function createHttpServers(server: FastifyInstance, config: Config, newRequestId: () => string) {
+  const gateway =
+    config.gateway.listener &&
+    createGatewayServer(server, (error, socket) => answerClientError(error, socket, newRequestId()));
+  const httpServers: readonly HttpServer[] = gateway === undefined ? [server.server] : [server.server, gateway];
+  for (const each of httpServers) {
+    each.on("checkExpectation", (request, response) => answerExpectation(request, response, newRequestId()));
+  }
+  return { gateway, httpServers };
+}
+
+function decorate(server: FastifyInstance, deps: ServerDeps): void {
+  server.decorateRequest("client");
+  server.decorateRequest("actor");
+  server.decorateRequest("listener");
+  server.decorateRequest("baseUrl", "");
+  server.decorateRequest("pushBaseUrl", "");
+  server.decorateRequest("user", null);
+  server.decorateRequest("session", null);
+  server.decorateRequest("formToken", null);
+  server.decorateRequest("entryFormToken", null);
+  server.decorateRequest("needsFormToken", false);
+  server.decorateRequest("formRead", null);
+  server.decorateRequest("answerHold", null);
+  server.decorateRequest("bodyHold", null);
+  server.decorate("pagePolicyFor", createPagePolicies(deps.config.imageSources));
+  server.decorate("answerOutflow", new AnswerOutflow(answerMemoryLimits(deps.memoryBytes), () => nextTurn()));
+}
+
 /** Creates the server with everything that applies to all requests. The caller adds the routes and listens. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function createServer(deps: ServerDeps) {
   const { config, events, random, renderError } = deps;
   const newRequestId = () => random.bytes(requestIdBytes).toString("hex");
@@ -117,13 +146,7 @@ export function createServer(deps: ServerDeps) {
       }
     },
   });
-  const gateway =
-    config.gateway.listener &&
-    createGatewayServer(server, (error, socket) => answerClientError(error, socket, newRequestId()));
-  const httpServers: readonly HttpServer[] = gateway === undefined ? [server.server] : [server.server, gateway];
-  for (const each of httpServers) {
-    each.on("checkExpectation", (request, response) => answerExpectation(request, response, newRequestId()));
-  }
+  const { gateway, httpServers } = createHttpServers(server, config, newRequestId);
   const listenerOf = createListenerReader(config, gateway);
 
   const peerOf = createPeerReader(config.trustedProxies);
@@ -136,23 +159,9 @@ export function createServer(deps: ServerDeps) {
     onRefused: events.connectionRefused,
   });
   const drain = createDrain(httpServers);
-  server.decorateRequest("client");
-  server.decorateRequest("actor");
-  server.decorateRequest("listener");
-  server.decorateRequest("baseUrl", "");
-  server.decorateRequest("pushBaseUrl", "");
-  server.decorateRequest("user", null);
-  server.decorateRequest("session", null);
-  server.decorateRequest("formToken", null);
-  server.decorateRequest("entryFormToken", null);
-  server.decorateRequest("needsFormToken", false);
-  server.decorateRequest("formRead", null);
-  server.decorateRequest("answerHold", null);
-  server.decorate("pagePolicyFor", createPagePolicies(deps.config.imageSources));
-  server.decorate("answerOutflow", new AnswerOutflow(answerMemoryLimits(deps.memoryBytes), () => nextTurn()));
+  decorate(server, deps);
   const stopCuttingReaders = cutSlowReaders(httpServers, deps);
   server.addHook("onClose", async () => stopCuttingReaders());
-  server.decorateRequest("bodyHold", null);
   const observe = observeRequests(server, httpServers, deps.watch, deps.monotonicMs);
   if (config.database.engine === "postgres") {
     const { answerMsMax } = config.database;

@@ -60,15 +60,8 @@ const failures = {
 
 export type Delivery = ReturnType<typeof createDelivery>;
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createDelivery(deps: Deps) {
+function createFates(deps: Deps) {
   const { store, clock, events } = deps;
-  /** Longer than any delivery attempt takes. If the process dies while sending, another one takes over after this. */
-  const leaseMs = deps.mailer.sendMsMax + minuteMs;
-  const farthestMs = refusedRetryMsMax * 1.25 + leaseMs;
-  /** While the mail server is unavailable, only one email at a time is tried. */
-  let pausedUntil = Number.NEGATIVE_INFINITY;
-  let pauseMs = 0;
 
   /** Runs before the email's row changes: if the process dies in between, the result is reported twice, never lost. */
   async function settle(content: EmailContent, fate: "sent" | "given_up"): Promise<void> {
@@ -109,6 +102,14 @@ export function createDelivery(deps: Deps) {
     return path === undefined ? undefined : { ...content, path };
   }
 
+  return { settle, giveUp, drop, putOff, withPath };
+}
+
+/** @param onAnswered called when the mail server has accepted or refused an email. */
+function createSending(deps: Deps, onAnswered: () => void) {
+  const { store, clock, events } = deps;
+  const { settle, giveUp, drop, putOff, withPath } = createFates(deps);
+
   /** @returns "pause": do not use the mail server again at once. */
   async function deliver(stored: StoredEmail, stop: AbortSignal): Promise<"done" | "pause"> {
     const message = openEmail(deps.keyring, stored.id, stored.emailSealed);
@@ -130,13 +131,13 @@ export function createDelivery(deps: Deps) {
     const { kind } = content;
     switch (sending.outcome) {
       case "accepted":
-        pauseMs = 0;
+        onAnswered();
         await settle(content, "sent");
         await store.remove(stored.id);
         events.mailSent({ id: stored.id, kind, attempts: stored.attempts });
         return "done";
       case "refused":
-        pauseMs = 0;
+        onAnswered();
         if (!sending.permanent || stored.attempts < permanentRefusalsMaxOf(kind)) {
           return await putOff(stored, message, sending.failure, refusedRetryMsMax);
         }
@@ -151,6 +152,21 @@ export function createDelivery(deps: Deps) {
         return unreachable(sending);
     }
   }
+
+  return deliver;
+}
+
+export function createDelivery(deps: Deps) {
+  const { store, clock } = deps;
+  /** Longer than any delivery attempt takes. If the process dies while sending, another one takes over after this. */
+  const leaseMs = deps.mailer.sendMsMax + minuteMs;
+  const farthestMs = refusedRetryMsMax * 1.25 + leaseMs;
+  /** While the mail server is unavailable, only one email at a time is tried. */
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  let pauseMs = 0;
+  const deliver = createSending(deps, () => {
+    pauseMs = 0;
+  });
 
   return {
     /**

@@ -7,6 +7,34 @@ const suggestedWords = 5;
  * The password generator of the field with the id in `data-generator`. One click fills the field; before it changes what
  * somebody typed, it asks. This browser remembers the choices.
  */
+function suggestionOf(box: HTMLElement, mode: string | undefined, randomBelow: RandomBelow): Suggestion {
+  const input = (name: string) => box.querySelector<HTMLInputElement>(`input[name="${name}"]`);
+  const ticked = (name: string) => input(name)?.checked === true;
+  const amount = (name: string) => input(name)?.valueAsNumber ?? 0;
+
+  const syllableSettings = box.querySelector<HTMLElement>('[data-choices="syllables"]')?.dataset ?? {};
+  switch (mode) {
+    case "words":
+      return suggestWords(amount("generator_words"), ticked("generator_embellish"), randomBelow);
+    case "syllables": {
+      const { lettersMin, lettersMax, consonants = "", vowels = "", separators = "" } = syllableSettings;
+      const choices = {
+        syllables: amount("generator_syllables"),
+        lettersMin: Number(lettersMin),
+        lettersMax: Number(lettersMax),
+        consonants,
+        vowels,
+        withCapitals: ticked("generator_capitals"),
+        withDigits: ticked("generator_digits"),
+        separators: ticked("generator_separated") ? separators : "",
+      };
+      return suggestSyllables(choices, randomBelow);
+    }
+    default:
+      return suggestCharacters(amount("generator_length"), ticked("generator_symbols"), randomBelow);
+  }
+}
+
 export function enableGenerators(root: ParentNode, randomBelow: RandomBelow): void {
   for (const box of root.querySelectorAll<HTMLElement>("[data-generator]")) {
     const target = document.getElementById(box.dataset.generator ?? "");
@@ -19,35 +47,6 @@ function enableGenerator(box: HTMLElement, target: HTMLTextAreaElement, randomBe
   const strength = box.querySelector<HTMLElement>("[data-strength]");
   const ask = box.querySelector<HTMLElement>("[data-ask]");
   if (button === null || strength === null || ask === null) return;
-  const input = (name: string) => box.querySelector<HTMLInputElement>(`input[name="${name}"]`);
-  const ticked = (name: string) => input(name)?.checked === true;
-  const amount = (name: string) => input(name)?.valueAsNumber ?? 0;
-
-  const syllableSettings = box.querySelector<HTMLElement>('[data-choices="syllables"]')?.dataset ?? {};
-
-  const suggest = (mode: string | undefined): Suggestion => {
-    switch (mode) {
-      case "words":
-        return suggestWords(amount("generator_words"), ticked("generator_embellish"), randomBelow);
-      case "syllables": {
-        const { lettersMin, lettersMax, consonants = "", vowels = "", separators = "" } = syllableSettings;
-        const choices = {
-          syllables: amount("generator_syllables"),
-          lettersMin: Number(lettersMin),
-          lettersMax: Number(lettersMax),
-          consonants,
-          vowels,
-          withCapitals: ticked("generator_capitals"),
-          withDigits: ticked("generator_digits"),
-          separators: ticked("generator_separated") ? separators : "",
-        };
-        return suggestSyllables(choices, randomBelow);
-      }
-      default:
-        return suggestCharacters(amount("generator_length"), ticked("generator_symbols"), randomBelow);
-    }
-  };
-
   const showChoices = () => {
     const mode = box.querySelector<HTMLInputElement>('input[name="generator_mode"]:checked')?.value;
     for (const choices of box.querySelectorAll<HTMLElement>("[data-choices]")) {
@@ -62,7 +61,7 @@ function enableGenerator(box: HTMLElement, target: HTMLTextAreaElement, randomBe
 
   let generated = "";
   const put = (how: "replace" | "insert") => {
-    const { text, bits } = suggest(showChoices());
+    const { text, bits } = suggestionOf(box, showChoices(), randomBelow);
     if (how === "replace") target.value = text;
     else target.setRangeText(text, target.selectionStart, target.selectionEnd, "end");
     // What was inserted is part of what was typed.

@@ -130,9 +130,105 @@ function renderAnswer(
   return page.render(answerView, model, { status, selfPath, keepsTyped: page.isGet });
 }
 
+interface AnswerViewProps {
+  readonly model: AnswerModel;
+  readonly page: PageContext;
+}
+
+function AnswerHeading({ model: { request }, page }: AnswerViewProps) {
+  const { requests: text } = page.messages;
+  return (
+    <div class="page-heading">
+      <h1 dir="auto" translate={false}>
+        {request.title}
+      </h1>
+      {request.note !== "" && (
+        <p class="request-note" dir="auto" translate={false}>
+          {request.note}
+        </p>
+      )}
+      <p class="lead">
+        {request.askedBy === null
+          ? text.askedByUnknown
+          : text.askedBy.parts({ email: <bdi translate={false}>{request.askedBy}</bdi> })}
+      </p>
+    </div>
+  );
+}
+
+function AnswerFields({ model: { request, payload, problems, filesMax, bytesMax }, page }: AnswerViewProps) {
+  const { requests: text, formats } = page.messages;
+  return (
+    <>
+      {request.wantsText && (
+        <Field
+          id={fieldIds.payload}
+          label={text.text}
+          problem={problems.payload}
+          control={(attributes) => (
+            <textarea
+              {...attributes}
+              class="input"
+              name="payload"
+              rows={6}
+              dir="auto"
+              spellcheck={false}
+              autoComplete="off"
+              required={!request.wantsFiles}
+            >
+              <LongText text={keepFirstLineEnd(payload)} />
+            </textarea>
+          )}
+        />
+      )}
+      {request.wantsFiles && (
+        <Field
+          id={fieldIds.files}
+          label={text.files}
+          problem={problems.files}
+          hint={text.filesHint({ count: filesMax, size: formats.bytes(bytesMax) })}
+          control={(attributes) => (
+            <input
+              {...attributes}
+              class="input input-files"
+              type="file"
+              name="files[]"
+              multiple={filesMax > 1}
+              required={!request.wantsText}
+            />
+          )}
+        />
+      )}
+    </>
+  );
+}
+
+function SealingNotices({ page }: Pick<AnswerViewProps, "page">) {
+  const { requests: text } = page.messages;
+  return (
+    <>
+      <div data-server-seals>
+        <Notice tone="warning" icon="alert">
+          <p>{text.serverSeals}</p>
+        </Notice>
+      </div>
+      <div hidden data-key-check="right">
+        <Notice tone="info" icon="shield">
+          <p>{text.sealsHere}</p>
+        </Notice>
+      </div>
+      <div hidden data-key-check="unchecked">
+        <Notice tone="warning" icon="key">
+          <p>{text.keyUnchecked}</p>
+        </Notice>
+      </div>
+    </>
+  );
+}
+
 /** The script seals what the form sends (browser/parts/answer-request.ts); without it, the server does. */
 function answerView(model: AnswerModel, page: PageContext): Page {
-  const { request, payload, filesMax, bytesMax } = model;
+  const { request, filesMax, bytesMax } = model;
   const { messages } = page;
   const { requests: text, problems, formats } = messages;
   const labels = { payload: text.text, files: text.files };
@@ -140,21 +236,7 @@ function answerView(model: AnswerModel, page: PageContext): Page {
   const max = pushLimits.payloadCharacters.text.max;
   return (
     <Layout page={page} title={text.heading} privatePage width="regular" scripts={["requests.js"]}>
-      <div class="page-heading">
-        <h1 dir="auto" translate={false}>
-          {request.title}
-        </h1>
-        {request.note !== "" && (
-          <p class="request-note" dir="auto" translate={false}>
-            {request.note}
-          </p>
-        )}
-        <p class="lead">
-          {request.askedBy === null
-            ? text.askedByUnknown
-            : text.askedBy.parts({ email: <bdi translate={false}>{request.askedBy}</bdi> })}
-        </p>
-      </div>
+      <AnswerHeading model={model} page={page} />
       <FormMessages page={page} unanswered={text.unanswered}>
         <RefusalNotice text={model.refusal} />
         {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
@@ -189,61 +271,9 @@ function answerView(model: AnswerModel, page: PageContext): Page {
             data-bytes-max={bytesMax}
             data-unreadable={text.fileUnreadable}
           />
-          {request.wantsText && (
-            <Field
-              id={fieldIds.payload}
-              label={text.text}
-              problem={model.problems.payload}
-              control={(attributes) => (
-                <textarea
-                  {...attributes}
-                  class="input"
-                  name="payload"
-                  rows={6}
-                  dir="auto"
-                  spellcheck={false}
-                  autoComplete="off"
-                  required={!request.wantsFiles}
-                >
-                  <LongText text={keepFirstLineEnd(payload)} />
-                </textarea>
-              )}
-            />
-          )}
-          {request.wantsFiles && (
-            <Field
-              id={fieldIds.files}
-              label={text.files}
-              problem={model.problems.files}
-              hint={text.filesHint({ count: filesMax, size: formats.bytes(bytesMax) })}
-              control={(attributes) => (
-                <input
-                  {...attributes}
-                  class="input input-files"
-                  type="file"
-                  name="files[]"
-                  multiple={filesMax > 1}
-                  required={!request.wantsText}
-                />
-              )}
-            />
-          )}
+          <AnswerFields model={model} page={page} />
           <p class="field-problem" role="alert" data-answer-problem />
-          <div data-server-seals>
-            <Notice tone="warning" icon="alert">
-              <p>{text.serverSeals}</p>
-            </Notice>
-          </div>
-          <div hidden data-key-check="right">
-            <Notice tone="info" icon="shield">
-              <p>{text.sealsHere}</p>
-            </Notice>
-          </div>
-          <div hidden data-key-check="unchecked">
-            <Notice tone="warning" icon="key">
-              <p>{text.keyUnchecked}</p>
-            </Notice>
-          </div>
+          <SealingNotices page={page} />
           <p role="status" data-answer-status />
           {request.wantsFiles && <SendingMeter messages={messages} />}
           <div class="form-end">

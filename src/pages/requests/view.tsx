@@ -120,8 +120,122 @@ interface NewRequestModel {
   readonly isAnonymous: boolean;
 }
 
+interface RequestFormProps extends Pick<NewRequestModel, "form"> {
+  readonly page: PageContext;
+}
+
+function TitleAndNote({ form, page }: RequestFormProps) {
+  const { requests: text } = page.messages;
+  return (
+    <>
+      <TextField
+        id={fieldIds.title}
+        label={text.title}
+        hint={text.titleHint}
+        problem={form.problems.title}
+        value={form.title}
+        required
+      />
+      <Field
+        id={fieldIds.note}
+        label={text.note}
+        hint={text.noteHint}
+        problem={form.problems.note}
+        control={(attributes) => (
+          <textarea {...attributes} class="input" name={fieldIds.note} rows={3} dir="auto" autoComplete="off">
+            {keepFirstLineEnd(form.note)}
+          </textarea>
+        )}
+      />
+    </>
+  );
+}
+
+interface WantedKindsProps extends RequestFormProps, Pick<NewRequestModel, "takesText" | "takesFiles"> {}
+
+function WantedKinds({ form, takesText, takesFiles, page }: WantedKindsProps) {
+  const { requests: text } = page.messages;
+  if (takesText && takesFiles) {
+    return (
+      <fieldset class="choices">
+        <legend class="field-label">{text.wants}</legend>
+        {form.problems.wantsText !== undefined && <p class="field-problem">{form.problems.wantsText}</p>}
+        <Checkbox
+          id={fieldIds.wantsText}
+          name={fieldIds.wantsText}
+          label={text.wantsText}
+          hint={text.wantsTextHint}
+          checked={form.wantsText}
+        />
+        <Checkbox
+          id={fieldIds.wantsFiles}
+          name={fieldIds.wantsFiles}
+          label={text.wantsFiles}
+          hint={text.wantsFilesHint}
+          checked={form.wantsFiles}
+        />
+      </fieldset>
+    );
+  }
+  return (
+    <>
+      <input type="hidden" name={fieldIds.wantsText} value={takesText ? "1" : "0"} />
+      <input type="hidden" name={fieldIds.wantsFiles} value={takesFiles ? "1" : "0"} />
+    </>
+  );
+}
+
+function RequestKey({ isAnonymous, page }: Pick<NewRequestModel, "isAnonymous"> & { readonly page: PageContext }) {
+  const { messages } = page;
+  const { requests: text } = messages;
+  if (isAnonymous) {
+    return (
+      <>
+        <p>{text.keepLink}</p>
+        <input type="hidden" name="owner_proof" value="" />
+      </>
+    );
+  }
+  return (
+    <Field
+      id="key_passphrase"
+      label={text.passphrase}
+      hint={text.passphraseHint}
+      control={(attributes) => (
+        // Without a name, so that browsers never send it.
+        <>
+          <div class="input-with-button">
+            <input {...attributes} class="input" type="password" dir="auto" autoComplete="new-password" />
+            <ShowButton messages={messages} of="key_passphrase" />
+          </div>
+          <p class="field-problem" role="alert" hidden data-weak-passphrase>
+            {text.passphraseWeak}
+          </p>
+        </>
+      )}
+    />
+  );
+}
+
+function ScriptNotices({ page }: { readonly page: PageContext }) {
+  const { requests: text } = page.messages;
+  return (
+    <>
+      <div data-needs-script>
+        <Notice tone="warning" icon="alert">
+          <p>{text.needsScript}</p>
+        </Notice>
+      </div>
+      <div hidden data-insecure>
+        <Notice tone="warning" icon="alert">
+          <p>{text.needsHttps}</p>
+        </Notice>
+      </div>
+    </>
+  );
+}
+
 /** The script makes the key when the form is sent (browser/parts/make-request.ts). */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
 export function newRequestView(
   { form, daysMax, takesText, takesFiles, isAnonymous }: NewRequestModel,
   page: PageContext,
@@ -156,62 +270,11 @@ export function newRequestView(
         </Notice>
       )}
       {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
-      <div data-needs-script>
-        <Notice tone="warning" icon="alert">
-          <p>{text.needsScript}</p>
-        </Notice>
-      </div>
-      <div hidden data-insecure>
-        <Notice tone="warning" icon="alert">
-          <p>{text.needsHttps}</p>
-        </Notice>
-      </div>
+      <ScriptNotices page={page} />
       <section class="card">
         <PostForm page={page} class="form" action={requestsPath} id="request" autoComplete="off">
-          <TextField
-            id={fieldIds.title}
-            label={text.title}
-            hint={text.titleHint}
-            problem={form.problems.title}
-            value={form.title}
-            required
-          />
-          <Field
-            id={fieldIds.note}
-            label={text.note}
-            hint={text.noteHint}
-            problem={form.problems.note}
-            control={(attributes) => (
-              <textarea {...attributes} class="input" name={fieldIds.note} rows={3} dir="auto" autoComplete="off">
-                {keepFirstLineEnd(form.note)}
-              </textarea>
-            )}
-          />
-          {takesText && takesFiles ? (
-            <fieldset class="choices">
-              <legend class="field-label">{text.wants}</legend>
-              {form.problems.wantsText !== undefined && <p class="field-problem">{form.problems.wantsText}</p>}
-              <Checkbox
-                id={fieldIds.wantsText}
-                name={fieldIds.wantsText}
-                label={text.wantsText}
-                hint={text.wantsTextHint}
-                checked={form.wantsText}
-              />
-              <Checkbox
-                id={fieldIds.wantsFiles}
-                name={fieldIds.wantsFiles}
-                label={text.wantsFiles}
-                hint={text.wantsFilesHint}
-                checked={form.wantsFiles}
-              />
-            </fieldset>
-          ) : (
-            <>
-              <input type="hidden" name={fieldIds.wantsText} value={takesText ? "1" : "0"} />
-              <input type="hidden" name={fieldIds.wantsFiles} value={takesFiles ? "1" : "0"} />
-            </>
-          )}
+          <TitleAndNote form={form} page={page} />
+          <WantedKinds form={form} takesText={takesText} takesFiles={takesFiles} page={page} />
           <InputField
             id={fieldIds.answersMax}
             label={text.answersMax}
@@ -226,30 +289,7 @@ export function newRequestView(
             value={form.expireAfterDays}
             input={{ type: "number", min: 1, max: daysMax, required: true, inputMode: "numeric" }}
           />
-          {isAnonymous ? (
-            <>
-              <p>{text.keepLink}</p>
-              <input type="hidden" name="owner_proof" value="" />
-            </>
-          ) : (
-            <Field
-              id="key_passphrase"
-              label={text.passphrase}
-              hint={text.passphraseHint}
-              control={(attributes) => (
-                // Without a name, so that browsers never send it.
-                <>
-                  <div class="input-with-button">
-                    <input {...attributes} class="input" type="password" dir="auto" autoComplete="new-password" />
-                    <ShowButton messages={messages} of="key_passphrase" />
-                  </div>
-                  <p class="field-problem" role="alert" hidden data-weak-passphrase>
-                    {text.passphraseWeak}
-                  </p>
-                </>
-              )}
-            />
-          )}
+          <RequestKey isAnonymous={isAnonymous} page={page} />
           <input type="hidden" name="recipient" value="" />
           <input type="hidden" name="encryption_check" value="" />
           <input type="hidden" name="identity_sealed" value="" />
@@ -269,6 +309,34 @@ interface AnswersModel {
   readonly answers: readonly ListedPush[];
   /** For those who shall answer. */
   readonly link: string;
+}
+
+function RequestEndings({ request, page }: Pick<AnswersModel, "request"> & { readonly page: PageContext }) {
+  const { requests: text } = page.messages;
+  return (
+    <div class="stack" data-keeps-key={request.isAnonymous || undefined}>
+      {request.state === "open" && (
+        <Confirm
+          page={page}
+          icon="clock"
+          label={text.close}
+          explanation={text.closeText}
+          confirm={text.close}
+          action={`${requestsPath}/${request.urlToken}/close`}
+          group="ending"
+        />
+      )}
+      <Confirm
+        page={page}
+        icon="trash"
+        label={text.delete}
+        explanation={request.isAnonymous ? text.deleteOnlyText : text.deleteText}
+        confirm={text.delete}
+        action={`${requestsPath}/${request.urlToken}/delete`}
+        group="ending"
+      />
+    </div>
+  );
 }
 
 /** The script adds the key to the links of the answers (browser/parts/request-key.ts). */
@@ -334,28 +402,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
           </>
         )}
       </section>
-      <div class="stack" data-keeps-key={request.isAnonymous || undefined}>
-        {request.state === "open" && (
-          <Confirm
-            page={page}
-            icon="clock"
-            label={text.close}
-            explanation={text.closeText}
-            confirm={text.close}
-            action={`${requestsPath}/${request.urlToken}/close`}
-            group="ending"
-          />
-        )}
-        <Confirm
-          page={page}
-          icon="trash"
-          label={text.delete}
-          explanation={request.isAnonymous ? text.deleteOnlyText : text.deleteText}
-          confirm={text.delete}
-          action={`${requestsPath}/${request.urlToken}/delete`}
-          group="ending"
-        />
-      </div>
+      <RequestEndings request={request} page={page} />
     </Layout>
   );
 }
