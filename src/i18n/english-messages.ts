@@ -991,6 +991,9 @@ export interface EnglishMessages {
     readonly enableText: string;
     readonly resetFactors: string;
     readonly resetFactorsText: string;
+    readonly endSessions: string;
+    readonly endSessionsText: string;
+    readonly noSessions: string;
     readonly deleteUser: string;
     readonly deleteUserText: string;
     readonly confirm: string;
@@ -1173,6 +1176,7 @@ export interface EnglishMessages {
       readonly disabled: Message<{ subject: string }>;
       readonly enabled: Message<{ subject: string }>;
       readonly reset_factors: Message<{ subject: string }>;
+      readonly ended_sessions: Message<{ subject: string }>;
       readonly deleted_user: Message<{ subject: string }>;
       readonly created_user: Message<{ subject: string }>;
       readonly confirmed_email: Message<{ subject: string }>;

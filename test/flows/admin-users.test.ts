@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { changeUsers } from "../support/access-rows.ts";
 import { openAdministered } from "../support/administrators.ts";
 import { password, startTestApp } from "../support/app.ts";
@@ -114,4 +115,21 @@ test("a user takes less than 800 bytes of the list, and the actions are on the p
     expect(body).toContain(`action="/admin/users/${id}/${action}"`);
   }
   for (const unknown of ["9999", "x", "-1"]) expect((await root.get(`/admin/users/${unknown}`)).status).toBe(404);
+});
+
+test("an administrator sees where a user is signed in, and signs them out everywhere", async () => {
+  await using fixture = await startTestApp();
+  const root = await signInClient(fixture, "root@example.com", { join: true, admin: true });
+  const userAgent = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0";
+  const eve = await signInClient(fixture, "eve@example.com", { join: true, userAgent, address: "198.51.100.9" });
+  const user = await fixture.app.domain.accounts.findUserByEmail("eve@example.com");
+  const path = `/admin/users/${user?.id}`;
+  const { body } = await root.get(path);
+  expect(body).toContain("198.51.100.9");
+  expect(body).toContain("Firefox on Windows");
+  expect((await eve.post(`${path}/sessions/end`)).status).toBe(404);
+  expect(await root.post(`${path}/sessions/end`)).toMatchObject({ status: 303, location: path });
+  expect((await eve.get("/users/edit")).status).toBe(303);
+  expect((await root.get(path)).body).toContain(en.admin.noSessions);
+  expect((await root.post("/admin/users/999/sessions/end")).status).toBe(404);
 });

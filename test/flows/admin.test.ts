@@ -91,6 +91,7 @@ describe("an administrator", () => {
       [`/admin/users/${eve}/demote`, "removed_admin", "eve@example.com"],
       [`/admin/users/${eve}/disable`, "disabled", "eve@example.com"],
       [`/admin/users/${eve}/enable`, "enabled", "eve@example.com"],
+      [`/admin/users/${eve}/sessions/end`, "ended_sessions", "eve@example.com"],
       [`/admin/users/${ownedPushes.userId}/reset_factors`, "reset_factors", ownedPushes.email],
       [`/admin/pushes/${push}/expire`, "ended_push", String(push)],
       [`/admin/mails/${retried}/retry`, "retried_mail", String(retried)],

@@ -130,7 +130,17 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     ),
     ...users.flatMap((summary) =>
       ([null, "last_admin", "no_factors", "malformed", "taken"] as const).map((refusal) =>
-        userView({ summary, isOwn: summary.user.admin, asksByEmail: true, nowMs, refusal }, page),
+        userView(
+          {
+            summary,
+            sessions: [{ id: 1, createdAt: nowMs, seenAt: nowMs, address: text, userAgent: text }],
+            isOwn: summary.user.admin,
+            asksByEmail: true,
+            nowMs,
+            refusal,
+          },
+          page,
+        ),
       ),
     ),
     ...[null, text].map((password) =>

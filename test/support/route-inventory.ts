@@ -53,6 +53,7 @@ POST   /admin/users/:id/disable               page_admin    changes
 POST   /admin/users/:id/enable                page_admin    changes
 POST   /admin/users/:id/promote               page_admin    changes
 POST   /admin/users/:id/reset_factors         page_admin    changes
+POST   /admin/users/:id/sessions/end          page_admin    changes
 GET    /admin/file_pushes                     page_admin
 GET    /admin/passwords                       page_admin
 GET    /admin/urls                            page_admin

@@ -34,6 +34,7 @@ export const adminActions = [
   "disabled",
   "enabled",
   "reset_factors",
+  "ended_sessions",
   "deleted_user",
   "created_user",
   "confirmed_email",

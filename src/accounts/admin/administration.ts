@@ -43,6 +43,9 @@ export function createAdministration(deps: {
     /** A disabled user's sessions end and tokens are refused; pushes and links are kept. If nothing changes: as `setAdmin`. */
     setDisabled: async (userId: number, disabled: boolean, by: Administrator): Promise<Change> =>
       store.setDisabled(userId, disabled, await entryAbout(userId, disabled ? "disabled" : "enabled", by)),
+    /** Signs the user out everywhere. API tokens stay. */
+    endAllSessions: async (userId: number, by: Administrator): Promise<Change> =>
+      store.endSessions(userId, await entryAbout(userId, "ended_sessions", by)),
     /**
      * Deletes the account and its data in this room; `domain.deleteAccount` also removes its pushes.
      * @param by null: the users themselves delete their account, which is not recorded.

@@ -143,6 +143,12 @@ function userChanges({ openSummary, changeUser, db, access }: StoreParts) {
         await recordAction(tx, entry);
       }),
 
+    endSessions: (userId: number, entry: NewEntry): Promise<Change> =>
+      changeUser(userId, false, async (tx) => {
+        await endSessions(tx, userId, null);
+        await recordAction(tx, entry);
+      }),
+
     /** Deletes the account and everything in this room that belongs to it. @param together runs first in the transaction. */
     deleteUser: (userId: number, now: number, entry: NewEntry | null, together?: InTransaction): Promise<Change> =>
       changeUser(userId, true, async (tx) => {

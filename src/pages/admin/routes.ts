@@ -10,7 +10,7 @@ import { endPush, findPush, showPushes } from "./pushes.tsx";
 import { showSettings } from "./settings.tsx";
 import { resetTheme, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./theme.tsx";
 import { showTrail } from "./trail.tsx";
-import { changeUser, showUser, userActions } from "./user.tsx";
+import { changeUser, endUserSessions, showUser, userActions } from "./user.tsx";
 import { createUser, showUsers } from "./users.tsx";
 
 const get = { method: "GET", group: "internal", access: "page_admin" } as const;
@@ -28,6 +28,7 @@ export const adminRoutes: readonly PageRoute[] = [
     path: `${users}/:id/${action}`,
     handler: (page: SignedInRequest) => changeUser(page, action),
   })),
+  { ...post, path: `${users}/:id/sessions/end`, handler: endUserSessions },
   { ...get, path: pushes, handler: showPushes },
   { ...get, path: `${pushes}/find`, handler: (page: SignedInRequest) => page.redirect(pushes) },
   { ...post, path: `${pushes}/find`, handler: findPush },

@@ -1,10 +1,11 @@
 import type { FastifyReply } from "fastify";
-import type { Change, FactorReset, User, UserSummary } from "../../accounts/accounts.ts";
+import type { Change, FactorReset, ListedSession, User, UserSummary } from "../../accounts/accounts.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { ProofOffered } from "../factors/model.ts";
 import { ProofFields } from "../factors/proof.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
+import { browserName } from "../parts/browser-name.ts";
 import { Fact } from "../parts/fact.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -61,6 +62,16 @@ export async function changeUser(page: SignedInRequest, action: UserAction): Pro
   return page.redirect(action === "delete" ? adminPaths.users : userPath(userId));
 }
 
+/** `POST /admin/users/:id/sessions/end`. It gives nobody access, so no proof is needed. */
+export async function endUserSessions(page: SignedInRequest): Promise<FastifyReply> {
+  await page.form();
+  const userId = page.id;
+  if (userId === undefined) return page.notFound();
+  const { outcome } = await page.services.accounts.endAllSessions(userId, administratorOf(page));
+  if (outcome === "unknown") return page.notFound();
+  return page.redirect(userId === page.user.id ? "/" : userPath(userId));
+}
+
 /**
  * Sends the page that asks the administrator to prove the action if it is not proven.
  * @returns false: the request is answered. Never the reply itself, which resolves to undefined when it is awaited.
@@ -107,7 +118,9 @@ async function renderUser(page: SignedInRequest, status: number, refusal: Refusa
   const summary = page.id === undefined ? undefined : await accounts.findUserSummary(page.id);
   if (summary === undefined) return page.notFound();
   const { id } = summary.user;
-  const model = { summary, isOwn: id === page.user.id, asksByEmail: accounts.asksByEmail, nowMs: clock.now(), refusal };
+  const sessions = await accounts.listSessions(id);
+  const isOwn = id === page.user.id;
+  const model = { summary, sessions, isOwn, asksByEmail: accounts.asksByEmail, nowMs: clock.now(), refusal };
   return page.render(userView, model, { status, selfPath: page.isGet ? userPath(id) : null });
 }
 
@@ -133,6 +146,7 @@ type Refusal = "last_admin" | "no_factors" | "malformed" | "taken" | "too_many";
 
 interface UserModel {
   readonly summary: UserSummary;
+  readonly sessions: readonly ListedSession[];
   /** The administrator's own account. */
   readonly isOwn: boolean;
   /** The user's address can be asked by email. */
@@ -141,7 +155,10 @@ interface UserModel {
   readonly refusal: Refusal | null;
 }
 
-export function userView({ summary, isOwn, asksByEmail, nowMs, refusal }: UserModel, page: PageContext): Page {
+export function userView(
+  { summary, sessions, isOwn, asksByEmail, nowMs, refusal }: UserModel,
+  page: PageContext,
+): Page {
   const { user, lastSignedInAt, signInCount, tokensInUse } = summary;
   const { messages } = page;
   const { admin, formats } = messages;
@@ -182,10 +199,69 @@ export function userView({ summary, isOwn, asksByEmail, nowMs, refusal }: UserMo
           </div>
         </li>
       </ul>
+      <Sessions user={user} sessions={sessions} nowMs={nowMs} page={page} />
       <p>
         <a href={pageHref(page, adminPaths.users)}>{admin.allUsers}</a>
       </p>
     </AdminFrame>
+  );
+}
+
+interface SessionsProps {
+  readonly user: User;
+  readonly sessions: readonly ListedSession[];
+  readonly nowMs: number;
+  readonly page: PageContext;
+}
+
+/** Where the user is signed in, last seen first. */
+function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
+  const { messages } = page;
+  const { admin } = messages;
+  const { heading, from, began, seen } = messages.profile.sessions;
+  return (
+    <section aria-labelledby="sessions">
+      <h2 class="section-heading" id="sessions">
+        {heading}
+      </h2>
+      {sessions.length === 0 ? (
+        <p>{admin.noSessions}</p>
+      ) : (
+        <ul class="card admin-rows">
+          {sessions.map((session) => (
+            <li class="row" key={session.id}>
+              <h3 class="row-title" dir="auto">
+                {browserName(session.userAgent, messages)}
+              </h3>
+              <dl class="admin-row-facts">
+                <Fact label={from} ltr>
+                  {session.address}
+                </Fact>
+                <Fact label={began}>
+                  <BothTimes timeMs={session.createdAt} nowMs={nowMs} messages={messages} />
+                </Fact>
+                <Fact label={seen}>
+                  <BothTimes timeMs={session.seenAt} nowMs={nowMs} messages={messages} />
+                </Fact>
+              </dl>
+            </li>
+          ))}
+        </ul>
+      )}
+      {sessions.length > 0 && (
+        <Confirm
+          page={page}
+          icon="hand"
+          label={admin.endSessions}
+          accessibleLabel={admin.actionOn({ action: admin.endSessions, name: user.email })}
+          explanation={admin.endSessionsText}
+          confirm={admin.confirm}
+          action={`${userPath(user.id)}/sessions/end`}
+          tone="danger"
+          group="action"
+        />
+      )}
+    </section>
   );
 }
 
