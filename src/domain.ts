@@ -28,7 +28,7 @@ import { createHealth } from "./health.ts";
 import { createLimits } from "./limits/create-limits.ts";
 import { createHashAttempts } from "./limits/hash-attempts.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
-import { createPolicies } from "./policies/policies.ts";
+import { createPolicies, type Policies } from "./policies/policies.ts";
 import { createAttempts } from "./pushes/claim/attempts.ts";
 import { createFileOpener } from "./pushes/claim/stored-files.ts";
 import { createByteBudgets } from "./pushes/create/byte-budgets.ts";
@@ -37,7 +37,7 @@ import { createLargePayloads } from "./pushes/create/large-payloads.ts";
 import { createLinkDeliveryCounter, watchLinkEmails } from "./pushes/notifications/link-deliveries.ts";
 import type { PushEmails } from "./pushes/notifications/push-emails.ts";
 import { notifyOfViews } from "./pushes/notifications/view-notifications.ts";
-import { createPushes } from "./pushes/pushes.ts";
+import { createPushes, type Pushes } from "./pushes/pushes.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
 import { createStoredLinkKeys } from "./pushes/stored-link-keys.ts";
 import { isNewDatabase, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
@@ -109,8 +109,8 @@ interface Opened {
   readonly events: Events;
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-async function openParts({ db, keyring, config, effects, events }: Opened) {
+/** What accounts, pushes and requests work with. */
+async function openFoundations({ db, keyring, config, effects, events }: Opened) {
   const { clock, random, monotonicMs } = effects;
   const clockTrust = new ClockTrust(clock, monotonicMs);
   const vault = await openVault({ db, keyring, random, now: clock.now(), onForgedRow: events.forgedRowRefused });
@@ -130,7 +130,17 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
   });
   const instanceName = () => nameOf(branding.theme());
   const mail = createMail({ config, db, keyring, clock, random, events, linkEmails, instanceName });
-  const accounts = createAccounts({
+  return { clockTrust, vault, store, blobs, argon2, limits, hashAttempts, storedLinkKeys, branding, mail };
+}
+
+type Foundations = Awaited<ReturnType<typeof openFoundations>>;
+
+async function openAccounts(
+  { db, keyring, config, effects, events }: Opened,
+  { vault, argon2, limits, hashAttempts, storedLinkKeys, mail }: Foundations,
+) {
+  const { clock, random } = effects;
+  return createAccounts({
     db,
     clock,
     random,
@@ -147,9 +157,15 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
     onUseNotRecorded: events.usageNotRecorded,
   });
-  const policies = createPolicies({ config });
-  const emails = pushEmails(config, mail, accounts);
-  const pushes = createPushes({
+}
+
+function openPushes(
+  { db, config, effects }: Opened,
+  { clockTrust, vault, store, blobs, argon2, limits, hashAttempts, storedLinkKeys }: Foundations,
+  { policies, emails }: { readonly policies: Policies; readonly emails: PushEmails },
+) {
+  const { clock, random, monotonicMs } = effects;
+  return createPushes({
     config,
     clock,
     random,
@@ -176,7 +192,15 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     linkDeliveryIds: createIds(db, "link_deliveries"),
     linkDeliveryCounter: createLinkDeliveryCounter(limits),
   });
-  const requests = createRequests({
+}
+
+function openRequests(
+  { db, keyring, config, effects, events }: Opened,
+  { vault, limits, storedLinkKeys, mail }: Foundations,
+  { policies, accounts, pushes }: { readonly policies: Policies; readonly accounts: Accounts; readonly pushes: Pushes },
+) {
+  const { clock, random } = effects;
+  return createRequests({
     config,
     clock,
     random,
@@ -192,6 +216,18 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     nextTurn: () => nextTurn(),
     onForgedRow: events.forgedRowRefused,
   });
+}
+
+async function openParts(opened: Opened) {
+  const { db, config, effects } = opened;
+  const { clock } = effects;
+  const foundations = await openFoundations(opened);
+  const { clockTrust, vault, store, blobs, argon2, limits, storedLinkKeys, branding, mail } = foundations;
+  const accounts = await openAccounts(opened, foundations);
+  const policies = createPolicies({ config });
+  const emails = pushEmails(config, mail, accounts);
+  const pushes = openPushes(opened, foundations, { policies, emails });
+  const requests = openRequests(opened, foundations, { policies, accounts, pushes });
   const canServe = () => db.answers();
   return {
     vault,

@@ -31,21 +31,14 @@ interface TimetableEffects extends Effects {
   readonly every: Every;
 }
 
-/** Runs the background jobs. Each job runs immediately and then at its interval; its runs never overlap. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export async function startTimetable(domain: Domain, effects: TimetableEffects, events: Events) {
-  const abort = new AbortController();
-  const registry = createProcessRegistry(domain.db);
-  const process = { id: randomUUID(), activeKeyId: domain.keyring.ids[0] ?? "", keyIds: domain.keyring.ids };
-  const log = createRunLog(effects);
-  const beat = async () => {
-    await registry.beat(process, effects.clock.now());
-    await domain.jobs.record(log.runs());
-    // After each beat: a command that replaces the secret counts a process that was suspended for long as stopped.
-    await domain.vault.assertSameAccess();
-  };
-  await beat();
+interface Reporting {
+  readonly events: Events;
+  readonly log: ReturnType<typeof createRunLog>;
+  readonly stop: AbortSignal;
+}
 
+/** What the jobs do that is more than one call. */
+function createWork(domain: Domain, effects: TimetableEffects, { events, log, stop }: Reporting) {
   const { clockTrust } = domain;
   const { clock, monotonicMs, pause, abortAfter } = effects;
   const onStepFailed = (step: string, error: unknown) => {
@@ -62,7 +55,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     const { config, blobs } = domain;
     const data = { config, blobs, upkeep, downloadTickets };
     const deps = { ...data, clock, clockTrust, monotonicMs, pause, abortAfter, onBlobDeletionFailed, onStepFailed };
-    const { clockTrusted, ...counts } = await sweep(deps, abort.signal);
+    const { clockTrusted, ...counts } = await sweep(deps, stop);
     if (clockWasTrusted && !clockTrusted) events.sweepPaused("The clock jumped. Nothing is removed for 10 minutes.");
     clockWasTrusted = clockTrusted;
     events.jobDone("sweep", { ...counts, clockTrusted: clockTrusted ? 1 : 0 });
@@ -70,18 +63,18 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
 
   const removeRetries = async () => {
     const deps = { config: domain.config, claimRetries, creationKeys, clock, clockTrust, monotonicMs, pause };
-    const removed = await removeExpiredRetries(deps, abort.signal);
+    const removed = await removeExpiredRetries(deps, stop);
     if (removed > 0) events.jobDone("claim retries", { removed });
   };
 
   const removeTickets = async () => {
     const deps = { config: domain.config, clock, clockTrust, monotonicMs, pause, downloadTickets };
-    const removed = await removeExpiredTickets(deps, abort.signal);
+    const removed = await removeExpiredTickets(deps, stop);
     if (removed > 0) events.jobDone("download tickets", { removed });
   };
 
   const endInBulk = async () => {
-    const ended = await runBulkEndings({ store: domain.store, clock, monotonicMs, pause }, abort.signal);
+    const ended = await runBulkEndings({ store: domain.store, clock, monotonicMs, pause }, stop);
     if (ended > 0) events.jobDone("bulk endings", { ended });
   };
 
@@ -94,8 +87,36 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     clockWasTrusted ? domain.accounts.removeAbandonedLinks(abandonedLinksMax) : undefined;
   const removeOldRequests = async () => (clockWasTrusted ? domain.requests.removeOld(oldRequestsMax) : undefined);
   const removeOldLimits = async () => {
-    while (!abort.signal.aborted && (await domain.limits.removeExpired(effects.clock.now(), limitsMax)) >= limitsMax);
+    while (!stop.aborted && (await domain.limits.removeExpired(effects.clock.now(), limitsMax)) >= limitsMax);
   };
+
+  return {
+    sweepOnce,
+    removeRetries,
+    removeTickets,
+    endInBulk,
+    removeOldFailures,
+    removeUnusedLinks,
+    removeOldRequests,
+    removeOldLimits,
+  };
+}
+
+/** Runs the background jobs. Each job runs immediately and then at its interval; its runs never overlap. */
+export async function startTimetable(domain: Domain, effects: TimetableEffects, events: Events) {
+  const abort = new AbortController();
+  const registry = createProcessRegistry(domain.db);
+  const process = { id: randomUUID(), activeKeyId: domain.keyring.ids[0] ?? "", keyIds: domain.keyring.ids };
+  const log = createRunLog(effects);
+  const beat = async () => {
+    await registry.beat(process, effects.clock.now());
+    await domain.jobs.record(log.runs());
+    // After each beat: a command that replaces the secret counts a process that was suspended for long as stopped.
+    await domain.vault.assertSameAccess();
+  };
+  await beat();
+
+  const work = createWork(domain, effects, { events, log, stop: abort.signal });
   const repeat = (name: JobName, everyMs: number, job: () => Promise<unknown>) =>
     startJob(log.watch({ name, everyMs }, job), {
       name,
@@ -108,19 +129,19 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     });
   const jobs: readonly Job[] = [
     repeat("database clock", heartbeatMs, () => followDatabaseClock(domain.db, effects)),
-    repeat("sweep", sweepEveryMs, sweepOnce),
-    repeat("claim retries", expiredKeysEveryMs, removeRetries),
-    repeat("download tickets", expiredKeysEveryMs, removeTickets),
+    repeat("sweep", sweepEveryMs, work.sweepOnce),
+    repeat("claim retries", expiredKeysEveryMs, work.removeRetries),
+    repeat("download tickets", expiredKeysEveryMs, work.removeTickets),
     repeat("mail", mailEveryMs, () => domain.mail.deliverDue(abort.signal)),
     repeat("view notifications", viewNotificationsEveryMs, () => domain.notifyOfViews(abort.signal)),
-    repeat("bulk endings", bulkEndingsEveryMs, endInBulk),
+    repeat("bulk endings", bulkEndingsEveryMs, work.endInBulk),
     repeat("theme", themeEveryMs, () => domain.branding.refresh()),
-    repeat("failed emails", hourMs, removeOldFailures),
-    repeat("unused links", hourMs, removeUnusedLinks),
+    repeat("failed emails", hourMs, work.removeOldFailures),
+    repeat("unused links", hourMs, work.removeUnusedLinks),
     repeat("sessions", hourMs, () => domain.accounts.removeExpiredSessions(expiredSessionsMax)),
-    repeat("limits", limitsEveryMs, removeOldLimits),
+    repeat("limits", limitsEveryMs, work.removeOldLimits),
     repeat("sign-on steps", hourMs, () => domain.accounts.removeExpiredSignOnSteps(expiredStepsMax)),
-    repeat("old requests", hourMs, removeOldRequests),
+    repeat("old requests", hourMs, work.removeOldRequests),
     // Last, so that its first run reports all jobs.
     repeat("heartbeat", heartbeatMs, beat),
   ];

@@ -108,15 +108,7 @@ const snapshotId = 0;
 
 export type ImportedRows = ReturnType<typeof createImportedRows>;
 
-/**
- * The rows that were imported from one source. Each is recorded in the transaction that writes it. Functions throw when they
- * find a record that this server did not write.
- */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export function createImportedRows(connection: ReadConnection, access: AccessKeys, source: string) {
-  /** Set until it is recorded. */
-  let newSnapshot: RecordedSnapshot | undefined;
-
+function rowParts(connection: ReadConnection, access: AccessKeys, source: string) {
   function open(row: StoredRow): ImportedRow & { readonly snapshot: string } {
     const opened = reading.open(access, row);
     if (opened === undefined) {
@@ -148,6 +140,14 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
     }
   }
 
+  return { openUser, open, readSnapshot, recordSnapshot, connection, access, source };
+}
+
+type RowParts = ReturnType<typeof rowParts>;
+
+function ownRecords({ openUser, open, readSnapshot, recordSnapshot, connection, access, source }: RowParts) {
+  /** Set until it is recorded. */
+  let newSnapshot: RecordedSnapshot | undefined;
   return {
     /**
      * @returns `recorded_before`: by an earlier attempt of the same write. `recorded_elsewhere`: by another write, under
@@ -189,6 +189,11 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
         if (batch.length < batchRows) return users;
       }
     },
+  };
+}
+
+function pushRecords({ open, connection, source }: RowParts) {
+  return {
     /**
      * Finds pushes that were imported before, in constant memory: both sides are read in the order of the source's ids.
      * @returns a function whose argument is greater at each call.
@@ -233,6 +238,15 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
       };
     },
   };
+}
+
+/**
+ * The rows that were imported from one source. Each is recorded in the transaction that writes it. Functions throw when they
+ * find a record that this server did not write.
+ */
+export function createImportedRows(connection: ReadConnection, access: AccessKeys, source: string) {
+  const shared = rowParts(connection, access, source);
+  return { ...ownRecords(shared), ...pushRecords(shared) };
 }
 
 const activity = sql<[events: number, pushId: number], { auditCount: number; edits: number }>(
