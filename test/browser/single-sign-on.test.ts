@@ -160,6 +160,9 @@ const shown: readonly PageState[] = [
       await page.goto("/");
       await goAway(page, `c-${await page.locator("html").getAttribute("lang")}`);
       await page.waitForURL("/");
+      await page.goto("/users/single_sign_on");
+      await page.locator("form[action*='/again'] button").click();
+      await page.waitForURL(/proved=1/);
       await page.goto("/users/edit");
       await page.locator("#new_password").fill("a long enough password");
       await page.locator("#password_section button[type=submit]").click();
