@@ -328,7 +328,7 @@ describe("forms", () => {
     expect(await html(app, "/")).toContain("The rules of your organization do not allow any push.");
   });
 
-  test("that seal ask for nothing else, and a browser that cannot seal is told why", async () => {
+  test("that seal ask for nothing else, and a browser that cannot seal shows why", async () => {
     await using app = await startTestApp({ environment: { PWP__POLICY__ENCRYPTION_REQUIRED: "true" } });
     const page = await html(app, "/");
     expect(page).toMatch(/id="push_seal" checked/);

@@ -43,7 +43,7 @@ function minutesOf({ expires_at: instant, expire_after_duration: code, expire_af
   return code === undefined ? (days ?? 0) * 24 * 60 : (durationMinutes[code] ?? 0);
 }
 
-/** Of an end-to-end push only its sender can check this. @returns undefined: the passphrase breaks no rule. */
+/** Only the sender of an end-to-end push can check this. @returns undefined: the passphrase breaks no rule. */
 export function ruleBrokenByPassphrase(passphrase: string, { passphrase: rules }: Policy): string | undefined {
   if ([...passphrase].length < rules.min_length) {
     return `The rules of this server require a passphrase of at least ${rules.min_length} characters.`;

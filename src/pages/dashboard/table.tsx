@@ -150,7 +150,7 @@ function Row({ push, at, nowMs, page }: RowProps) {
 }
 
 interface RowActionsProps extends Pick<RowProps, "push" | "page"> {
-  /** Of the link; null: this server does not store it. */
+  /** The path of the link; null: this server does not store it. */
   readonly path: string | null;
   readonly nameId: string;
 }

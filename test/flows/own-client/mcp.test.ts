@@ -196,7 +196,7 @@ test("mistakes are answered in words that a model can act on", async () => {
   expect(await problem("push", { text: "x", passphrase: "y" })).toMatch(/additional properties/);
 });
 
-test("the rules of the server are told before a secret is made", async () => {
+test("the rules of the server are shown before a secret is made", async () => {
   await using strict = await startTestApp({ environment: { PWP__POLICY__PASSPHRASE_REQUIRED: "true" } });
   const model = await connect(makeClientProgram("whole", { SEALPUSH_SERVER: await strict.listen() }));
   expect(await model.call("push", { generate: 20 })).toEqual({
