@@ -40,6 +40,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "import",
     "branding",
     "tables",
+    "policies",
     "client-verbs",
   ],
   app: [

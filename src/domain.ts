@@ -29,6 +29,7 @@ import { createLimits } from "./limits/create-limits.ts";
 import { createHashAttempts } from "./limits/hash-attempts.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
 import { createPolicies, type Policies } from "./policies/policies.ts";
+import { createPolicyStore } from "./policies/store/policies.ts";
 import { createAttempts } from "./pushes/claim/attempts.ts";
 import { createFileOpener } from "./pushes/claim/stored-files.ts";
 import { createByteBudgets } from "./pushes/create/byte-budgets.ts";
@@ -220,11 +221,11 @@ function openRequests(
 
 async function openParts(opened: Opened) {
   const { db, config, effects } = opened;
-  const { clock } = effects;
+  const { clock, monotonicMs } = effects;
   const foundations = await openFoundations(opened);
   const { clockTrust, vault, store, blobs, argon2, limits, storedLinkKeys, branding, mail } = foundations;
   const accounts = await openAccounts(opened, foundations);
-  const policies = createPolicies({ config });
+  const policies = createPolicies({ config, clock, monotonicMs, store: createPolicyStore(db, vault.access) });
   const emails = pushEmails(config, mail, accounts);
   const pushes = openPushes(opened, foundations, { policies, emails });
   const requests = openRequests(opened, foundations, { policies, accounts, pushes });

@@ -5,6 +5,7 @@ import { jobRuns } from "./database/job-runs.ts";
 import * as database from "./database/tables.ts";
 import { importedRows } from "./import/store/imported-rows.ts";
 import { outbox } from "./mail/store/emails.ts";
+import { policies } from "./policies/store/policies.ts";
 import * as pushes from "./pushes/store/tables.ts";
 import { requestAnswers, requests } from "./requests/store/request-store.ts";
 
@@ -60,6 +61,7 @@ export const allTables = [
   requestAnswers,
   outbox,
   themeParts,
+  policies,
   importedRows,
 ] as const;
 

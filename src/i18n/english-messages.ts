@@ -1141,6 +1141,35 @@ export interface EnglishMessages {
     readonly fromDefault: string;
     readonly theme: string;
     readonly themeLead: string;
+    readonly rules: string;
+    readonly rulesLead: string;
+    readonly rulesPage: {
+      readonly fields: {
+        readonly passphraseRequired: string;
+        readonly passphraseMinLength: string;
+        readonly passphraseCommonAllowed: string;
+        readonly maxMinutes: string;
+        readonly maxViews: string;
+        readonly kinds: string;
+        readonly encryptionRequired: string;
+        readonly notifyOnViewRequired: string;
+        readonly requests: string;
+        readonly mailDomains: string;
+      };
+      readonly empty: string;
+      readonly bySettings: Message<{ value: string }>;
+      readonly savedMeanwhile: Message<{ value: string }>;
+      readonly conflict: string;
+      readonly endToEnd: string;
+      readonly nothing: string;
+      readonly anonymous: string;
+      readonly lostKinds: Message<{ kinds: string }>;
+      readonly confirm: string;
+      readonly save: string;
+      readonly saved: string;
+      readonly yes: string;
+      readonly no: string;
+    };
     readonly productName: string;
     readonly productNameHint: Message<{ max: number }>;
     readonly badName: Message<{ max: number }>;
@@ -1192,6 +1221,7 @@ export interface EnglishMessages {
       readonly retried_deletions: string;
       readonly discarded_mail: Message<{ subject: string }>;
       readonly changed_branding: Message<{ subject: string }>;
+      readonly changed_rules: Message<{ subject: string }>;
       readonly restored_backup: Message<{ subject: string }>;
       readonly refused_sign_on: Message<{ subject: string }>;
       readonly admin_by_group: Message<{ subject: string }>;

@@ -1,6 +1,9 @@
+import type { Clock } from "../base/clock.ts";
 import { type KindName, kindNames } from "../base/push-kinds.ts";
 import type { Config, KindSettings, Range } from "../config/config.ts";
-import { activeRules, combine, noRules, type Policy } from "./policy.ts";
+import type { InTransaction } from "../database/database.ts";
+import { activeRules, combine, noRules, type Policy, type RuleName, ruleNames } from "./policy.ts";
+import type { PolicyStore } from "./store/policies.ts";
 
 export * from "./policy.ts";
 
@@ -15,19 +18,50 @@ export interface CallerPolicy {
   readonly sources: readonly PolicySource[];
 }
 
+/** The rules of the administrators' page. */
+export interface InstancePolicy {
+  readonly policy: Policy;
+  /** 0: none were ever saved. */
+  readonly revision: number;
+}
+
 export type Policies = ReturnType<typeof createPolicies>;
 
-/** The rules that hold for each caller. */
-export function createPolicies({ config }: { readonly config: Config }) {
-  const ofSettings: Policy = { ...config.policy, kinds: enabledKinds(config), requests: config.requestsEnabled };
+/** Every process knows a change within a second: this old may be what it has read, and a request takes less than the rest. */
+const rememberedMs = 500;
 
-  function describe(layers: readonly (PolicySource & { readonly policy: Policy })[]): CallerPolicy {
-    const sources = layers.filter(({ policy }) => activeRules(policy).length > 0).map(({ from }) => ({ from }));
-    return { policy: combine(...layers.map(({ policy }) => policy)), sources };
+interface PoliciesDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly store: PolicyStore;
+}
+
+/** The rules that hold for each caller. */
+export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDeps) {
+  const settings: Policy = { ...config.policy, kinds: enabledKinds(config), requests: config.requestsEnabled };
+  let remembered: { readonly at: number; readonly stored: Promise<InstancePolicy> } | undefined;
+
+  /** Concurrent requests share one read. */
+  function instance(): Promise<InstancePolicy> {
+    const now = monotonicMs();
+    if (remembered !== undefined && now - remembered.at < rememberedMs) return remembered.stored;
+    const reading = { at: now, stored: readInstance(store) };
+    remembered = reading;
+    reading.stored.catch(() => {
+      if (remembered === reading) remembered = undefined;
+    });
+    return reading.stored;
   }
 
   async function find(_user: { readonly id: number } | null): Promise<CallerPolicy> {
-    return describe([{ from: "settings", policy: ofSettings }]);
+    const { policy } = await instance();
+    const layers = [
+      { from: "settings", policy: settings },
+      { from: "instance", policy },
+    ] as const;
+    const sources = layers.filter((layer) => activeRules(layer.policy).length > 0).map(({ from }) => ({ from }));
+    return { policy: combine(settings, policy), sources };
   }
 
   return {
@@ -35,8 +69,37 @@ export function createPolicies({ config }: { readonly config: Config }) {
     of: async (user: { readonly id: number } | null): Promise<Policy> => (await find(user)).policy,
     find,
     /** The rules that hold for everybody. */
-    ofEverybody: async (): Promise<Policy> => describe([{ from: "settings", policy: ofSettings }]).policy,
+    ofEverybody: async (): Promise<Policy> => combine(settings, (await instance()).policy),
+    /** The rules of the settings alone: no page can loosen them. */
+    ofSettings: settings,
+    /** For the page that changes them: as they are stored now. */
+    readInstance: (): Promise<InstancePolicy> => readInstance(store),
+    /**
+     * @param revision the one that the change was made from.
+     * @returns false: somebody else has changed the rules since, and nothing was saved.
+     */
+    async saveInstance(policy: Policy, revision: number, together: InTransaction): Promise<boolean> {
+      const isSaved = await store.save(JSON.stringify(policy), revision, clock.now(), together);
+      remembered = undefined;
+      return isSaved;
+    },
   };
+}
+
+/** A rule that the stored ones lack is newer than they are, and restricts nothing. */
+async function readInstance(store: PolicyStore): Promise<InstancePolicy> {
+  const stored = await store.read();
+  if (stored === undefined) return { policy: noRules, revision: 0 };
+  return { policy: { ...noRules, ...(JSON.parse(stored.rules) as Partial<Policy>) }, revision: stored.revision };
+}
+
+/** @returns for people, each rule that differs: what it was and what it is. */
+export function describeChange(before: Policy, after: Policy): string {
+  const shown = (policy: Policy, name: RuleName) => JSON.stringify(policy[name]);
+  return ruleNames
+    .filter((name) => shown(before, name) !== shown(after, name))
+    .map((name) => `${name}: ${shown(before, name)} → ${shown(after, name)}`)
+    .join("; ");
 }
 
 function enabledKinds({ kinds, policy }: Pick<Config, "kinds" | "policy">): readonly KindName[] {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { testConfig } from "../../test/support/domain.ts";
+import { TestClock, testConfig } from "../../test/support/domain.ts";
 import { minuteMs } from "../base/clock.ts";
+import type { Config } from "../config/config.ts";
 import { createPolicies, settingsUnder } from "./policies.ts";
 import { activeRules, combine, findViolations, type Judged, noRules, type Policy, ruleNames } from "./policy.ts";
 
@@ -103,6 +104,12 @@ test.each<[string, Partial<Policy>, Judged, readonly string[]]>([
   expect(refusedFields(policy, judged)).toEqual(fields);
 });
 
+/** Without rules of the instance. */
+function policiesOf(config: Config) {
+  const store = { read: async () => undefined, save: async () => false };
+  return createPolicies({ config, clock: new TestClock(), monotonicMs: () => 0, store });
+}
+
 test("the settings are the policy of everybody", async () => {
   const config = testConfig("/nowhere", {
     PWP__POLICY__KINDS: "file, text",
@@ -111,9 +118,9 @@ test("the settings are the policy of everybody", async () => {
     PWP__POLICY__MAIL_DOMAINS: "Example.com,example.com",
   });
   const expected = { ...noRules, kinds: ["text"], requests: false, mailDomains: ["example.com"] };
-  const policies = createPolicies({ config });
+  const policies = policiesOf(config);
   expect(await policies.find(null)).toEqual({ policy: expected, sources: [{ from: "settings" }] });
-  expect(await createPolicies({ config: testConfig("/nowhere") }).find({ id: 1 })).toEqual({
+  expect(await policiesOf(testConfig("/nowhere")).find({ id: 1 })).toEqual({
     policy: noRules,
     sources: [],
   });

@@ -27,7 +27,8 @@ function adminRoutes({ fixture, ownedPushes, failedMailId }: AdministeredFixture
 }
 
 /** A redirect would lose what was typed in these forms. */
-const keepTyped = ["/admin/look/name", "/admin/look/style"];
+const keepTyped = ["POST /admin/look/name", "POST /admin/look/style", "POST /admin/rules"];
+const keepsTyped = ({ method, url }: AdminRoute) => keepTyped.includes(`${method} ${url}`);
 
 /** One answer, without the parts that differ between any two answers. */
 async function ask(
@@ -130,7 +131,7 @@ describe("administration", () => {
         const unknown = await ask(opened, { ...route, url: "/there/is/no/such/page" }, headers);
         expect(answer, `${route.method} ${route.url}`).toEqual(unknown);
         expect(answer.status).toBe(404);
-      } else if (keepTyped.includes(route.url)) {
+      } else if (keepsTyped(route)) {
         expect([route, answer.status]).toEqual([route, 401]);
         expect(answer.body).toContain(en.failure.signedOut);
       } else {
@@ -187,7 +188,7 @@ describe("administration", () => {
     const { set, value } = changeOf(id);
     await opened.fixture.app.domain.accounts[set](id, value, by);
     for (const route of adminRoutes(opened)) {
-      const expected = status === 303 && keepTyped.includes(route.url) ? 401 : status;
+      const expected = status === 303 && keepsTyped(route) ? 401 : status;
       const answer = await ask(opened, route, { cookie: person.cookie() });
       expect([route.url, answer.status]).toEqual([route.url, expected]);
     }

@@ -291,6 +291,7 @@ const keptTables = [
   "passkey_challenges",
   "passkeys",
   "payloads",
+  "policies",
   "pushes",
   "request_answers",
   "requests",

@@ -5,12 +5,14 @@ import { jobsView } from "../../src/pages/admin/jobs.tsx";
 import { mailsView } from "../../src/pages/admin/mails.tsx";
 import { overviewView } from "../../src/pages/admin/overview.tsx";
 import { pushesView } from "../../src/pages/admin/pushes.tsx";
+import { rulesView } from "../../src/pages/admin/rules.tsx";
 import { settingsView } from "../../src/pages/admin/settings.tsx";
 import { themeView } from "../../src/pages/admin/theme.tsx";
 import { trailView } from "../../src/pages/admin/trail.tsx";
 import { userView } from "../../src/pages/admin/user.tsx";
 import { usersView } from "../../src/pages/admin/users.tsx";
 import type { Page, PageContext } from "../../src/pages/page.ts";
+import { noRules } from "../../src/policies/policies.ts";
 import type { EndReason } from "../../src/pushes/pushes.ts";
 
 const nowMs = Date.UTC(2027, 2, 3, 14, 5);
@@ -25,6 +27,7 @@ const actions: readonly AdminEntry["action"][] = [
     "retried_mails",
     "discarded_mail",
     "changed_branding",
+    "changed_rules",
   ] as const),
 ];
 
@@ -105,8 +108,14 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     mails: { waiting: 1, failed: 2 },
     pushes: { live: 1, ended: 2, files: 1, fileBytes: 3, filesToDelete: 1, uploads: 1 },
   };
+  const ruleModel = {
+    ...{ rules: { ...noRules, mailDomains: [text] }, settings: { ...noRules, maxViews: 3, mailDomains: [text] } },
+    ...{ revision: 1, savedMeanwhile: undefined, problems: {}, warnings: [], isSaved: true },
+  };
   const filter = { owner: text, kind: "qr" as const, state: "expired" as const, beforeId: 7 };
   return [
+    rulesView(ruleModel, page),
+    rulesView({ ...ruleModel, savedMeanwhile: noRules, problems: { mailDomains: text }, warnings: [text] }, page),
     ...[
       {
         baseUrl: text,

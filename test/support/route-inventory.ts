@@ -38,6 +38,8 @@ GET    /admin/pushes/end                      page_admin
 POST   /admin/pushes/end                      page_admin    changes retrieval
 GET    /admin/pushes/find                     page_admin
 POST   /admin/pushes/find                     page_admin    changes
+GET    /admin/rules                           page_admin
+POST   /admin/rules                           page_admin    changes
 GET    /admin/settings                        page_admin
 GET    /admin/trail                           page_admin
 GET    /admin/users                           page_admin

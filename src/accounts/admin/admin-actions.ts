@@ -50,6 +50,7 @@ export const adminActions = [
   "retried_deletions",
   "discarded_mail",
   "changed_branding",
+  "changed_rules",
   "restored_backup",
   ...boundedActions,
 ] as const;

@@ -19,7 +19,7 @@ const domainShape =
   /^(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?)*$/u;
 
 /** In the spelling of `normalizeEmail`. @returns undefined: not a list of up to 100 domains. */
-function readDomains(text: string): readonly string[] | undefined {
+export function readDomains(text: string): readonly string[] | undefined {
   const domains = text.split(",").map((domain) => domain.trim().toLowerCase().normalize("NFC"));
   const isList = domains.length <= domainsMax && domains.every((domain) => domainShape.test(domain));
   return isList ? [...new Set(domains)] : undefined;
@@ -33,10 +33,17 @@ const domainList: ValueType<readonly string[]> = {
   },
 };
 
+/** For the form of the same rules. */
+export const ruleBounds = {
+  passphraseMinLength: { min: 0, max: minLengthMax },
+  maxMinutes: { min: 1, max: minutesMax },
+  maxViews: { min: 1, max: viewsMax },
+} as const;
+
 export const policySettings = {
   title: "Rules for new pushes",
   intro:
-    "What everybody on this installation must keep to, whatever they use to push. Rules are judged when a push is created, edited or mailed and when a secret is requested, never when one is retrieved, imported or handed over as the answer to a request. Whatever breaks a rule is refused and never changed; what is left to the server follows the rules. `GET /api/sealpush/policy` answers what holds for a caller.",
+    "What everybody on this installation must keep to, whatever they use to push. Rules are judged when a push is created, edited or mailed and when a secret is requested, never when one is retrieved, imported or handed over as the answer to a request. Whatever breaks a rule is refused and never changed; what is left to the server follows the rules. Administrators add rules at `/admin/rules`, which cannot loosen these. `GET /api/sealpush/policy` answers what holds for a caller.",
   settings: {
     passphraseRequired: setting({
       env: "PWP__POLICY__PASSPHRASE_REQUIRED",

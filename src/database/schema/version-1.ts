@@ -506,6 +506,15 @@ ${postgres(`
     mac BLOB
   ) WITHOUT ROWID;
 
+  -- The rules for new pushes that administrators set: one row, of the scope 'instance'. rules: JSON. revision grows with each change.
+  CREATE TABLE policies (
+    scope TEXT PRIMARY KEY,
+    rules TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    mac BLOB
+  ) WITHOUT ROWID;
+
   -- Imported users and pushes, so that another run imports nothing twice. source: the installation. run: the import that
   -- created the row. missing_parts: separated by spaces, what could not be imported; '': complete. snapshot: in one row of each
   -- source, of the kind 'source', what its tables held when the first row was imported. The counts are of what was imported with

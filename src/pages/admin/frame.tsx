@@ -19,6 +19,7 @@ export const adminPaths = {
   mails: `${adminPath}/mails`,
   jobs: `${adminPath}/jobs`,
   settings: `${adminPath}/settings`,
+  rules: `${adminPath}/rules`,
   theme: `${adminPath}/look`,
   trail: `${adminPath}/trail`,
 } as const;

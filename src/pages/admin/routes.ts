@@ -7,6 +7,7 @@ import { discardMail, retryMail, showMails } from "./mails.tsx";
 import { showOverview } from "./overview.tsx";
 import { deletePush, showPush } from "./push.tsx";
 import { endPush, findPush, showPushes } from "./pushes.tsx";
+import { saveRules, showRules } from "./rules.tsx";
 import { showSettings } from "./settings.tsx";
 import { resetTheme, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./theme.tsx";
 import { showTrail } from "./trail.tsx";
@@ -15,7 +16,7 @@ import { createUser, showUsers } from "./users.tsx";
 
 const get = { method: "GET", group: "internal", access: "page_admin" } as const;
 const post = { method: "POST", group: "internal", access: "page_admin" } as const;
-const { overview, users, pushes, mails, jobs, settings, theme, trail } = adminPaths;
+const { overview, users, pushes, mails, jobs, settings, rules, theme, trail } = adminPaths;
 
 /** The administrators' pages. To everybody else none of them exists. */
 export const adminRoutes: readonly PageRoute[] = [
@@ -44,6 +45,8 @@ export const adminRoutes: readonly PageRoute[] = [
   { ...post, path: jobPaths.retryEmails, handler: retryEmails },
   { ...post, path: jobPaths.retryDeletions, handler: retryDeletions },
   { ...get, path: settings, handler: showSettings },
+  { ...get, path: rules, handler: showRules },
+  { ...post, path: rules, handler: saveRules, keepsTyped: true },
   { ...get, path: theme, handler: showTheme },
   { ...post, path: `${theme}/name`, handler: setThemeName, keepsTyped: true },
   { ...post, path: `${theme}/logo`, handler: setThemeLogo, streamsFiles: true },
