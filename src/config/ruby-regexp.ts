@@ -1,8 +1,8 @@
 /**
  * Translates the regular expressions of Ruby, in which Password Pusher's settings are written. Both languages give some
  * texts different meanings: `[[:alnum:]]` is a class of letters and digits there and a class of six characters here, `$`
- * is the end of a line there and of the text here. So every construct is translated one by one, and one that is not known
- * to mean the same afterwards is refused.
+ * is the end of a line there and of the text here. So every construct is translated one by one. One setting uses them, for
+ * email addresses: what such a pattern does not need is refused.
  *
  * The translation answers whether a text matches, not what the groups match. Source: Onigmo, doc/RE (syntax ONIG_SYNTAX_RUBY).
  */
@@ -25,19 +25,13 @@ export function translateRubyRegExp(source: string): Translation {
   }
 }
 
-/** The options that a group changes: `i`, and `m`, with which a dot matches a line end too. */
-interface Options {
+interface Scope {
+  /** The option that a group changes. */
   readonly ignoreCase: boolean;
-  readonly dotMatchesNewline: boolean;
-}
-
-interface Scope extends Options {
-  /** A lookbehind is matched backwards, where an atomic group could not be translated. */
-  readonly inLookbehind: boolean;
   readonly depth: number;
 }
 
-/** Members of a class. In Ruby, `\w`, `\d` and `\s` are ASCII, POSIX classes and properties are Unicode. */
+/** Members of a class. In Ruby, `\w`, `\d` and `\s` are ASCII, and POSIX classes are Unicode. */
 const asciiClasses: Readonly<Record<string, string>> = {
   d: "0-9",
   h: "0-9a-fA-F",
@@ -58,49 +52,21 @@ const posixClasses: Readonly<Record<string, string>> = {
   word: "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}",
   xdigit: "0-9a-fA-F",
 };
-const categories =
-  "L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs Cc Cf Co".split(" ");
-const scripts =
-  "Arabic Armenian Bengali Cyrillic Devanagari Georgian Greek Han Hangul Hebrew Hiragana Katakana Latin Tamil Thai".split(
-    " ",
-  );
-const properties = new Map([
-  ...Object.entries(posixClasses),
-  ...categories.map((name) => [name.toLowerCase(), `\\p{${name}}`] as const),
-  ...scripts.map((name) => [name.toLowerCase(), `\\p{Script=${name}}`] as const),
-]);
-
-const controls: Readonly<Record<string, string>> = {
-  a: "\u0007",
-  e: "\u001b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-};
-
 const depthMax = 50;
 const repeatMax = 1_000;
-const anyCharacter = "[\\p{Any}]";
-const word = `[${posixClasses.word}]`;
-const wordBoundary = `(?:(?<=${word})(?!${word})|(?<!${word})(?=${word}))`;
 
 /** One parser for one source. Each method returns the translation of what it consumed. */
 class RubyRegExpTranslator {
   /** Code points. */
   readonly #source: readonly string[];
   #at = 0;
-  /** Only atomic groups capture in the translation. */
-  #captures = 0;
 
   constructor(source: string) {
     this.#source = [...source];
   }
 
   translate(): string {
-    const scope = { ignoreCase: false, dotMatchesNewline: false, inLookbehind: false, depth: 0 };
-    const translated = this.#alternatives(scope);
+    const translated = this.#alternatives({ ignoreCase: false, depth: 0 });
     if (this.#next() !== undefined) throw new Unsupported("it closes a group that is not open");
     return translated;
   }
@@ -156,19 +122,18 @@ class RubyRegExpTranslator {
         const target = this.#source.slice(start, this.#at).join("");
         throw new Unsupported(`it repeats something that cannot be repeated (${shown(target)})`);
       }
-      text = `(?:${text}${quantifier.text})`;
-      if (quantifier.isPossessive) text = this.#atomic(text, scope);
+      text = `(?:${text}${quantifier})`;
       repeatable = true;
     }
     return text;
   }
 
-  /** `{n}?` is an optional `{n}` in Ruby, and only `*`, `+` and `?` have possessive forms. */
-  #quantifier(): { readonly text: string; readonly isPossessive: boolean } | undefined {
+  /** `{n}?` is an optional `{n}` in Ruby. */
+  #quantifier(): string | undefined {
     const [, simple] = this.#match(/^([*+?])/) ?? [];
     if (simple !== undefined) {
-      if (this.#skip("+")) return { text: simple, isPossessive: true };
-      return { text: this.#skip("?") ? `${simple}?` : simple, isPossessive: false };
+      if (this.#next() === "+") throw new Unsupported(`it contains the possessive quantifier ${simple}+`);
+      return this.#skip("?") ? `${simple}?` : simple;
     }
     const [all, fixed, min = "", max = ""] = this.#match(/^\{(?:(\d+)|(\d*),(\d*))\}/) ?? [];
     if (all === undefined) return undefined;
@@ -176,19 +141,11 @@ class RubyRegExpTranslator {
     for (const count of [fixed ?? "", min, max]) {
       if (Number(count) > repeatMax) throw new Unsupported(`it repeats something more than ${repeatMax} times`);
     }
-    if (fixed !== undefined) return { text: `{${Number(fixed)}}`, isPossessive: false };
+    if (fixed !== undefined) return `{${Number(fixed)}}`;
     if (max !== "" && Number(min) > Number(max))
       throw new Unsupported(`it has ${all}, whose bounds are in the wrong order`);
     const bounds = `{${Number(min)},${max === "" ? "" : Number(max)}}`;
-    return { text: this.#skip("?") ? `${bounds}?` : bounds, isPossessive: false };
-  }
-
-  /** A lookahead is never entered a second time, so what its group matched is final. */
-  #atomic(text: string, { inLookbehind }: Scope): string {
-    if (inLookbehind) throw new Unsupported("it has an atomic group or a possessive quantifier in a lookbehind");
-    this.#captures += 1;
-    const name = `atomic${this.#captures}`;
-    return `(?:(?=(?<${name}>${text}))\\k<${name}>)`;
+    return this.#skip("?") ? `${bounds}?` : bounds;
   }
 
   #atom(scope: Scope): { text: string; repeatable: boolean } {
@@ -199,7 +156,7 @@ class RubyRegExpTranslator {
       case "[":
         return { text: this.#characterClass(scope), repeatable: true };
       case ".":
-        return { text: scope.dotMatchesNewline ? anyCharacter : "[^\\n]", repeatable: true };
+        return { text: "[^\\n]", repeatable: true };
       case "^":
         return { text: `(?:^|(?<=\\n)(?!$))`, repeatable: false };
       case "$":
@@ -217,22 +174,10 @@ class RubyRegExpTranslator {
 
   #parenthesis(scope: Scope): { text: string; repeatable: boolean } {
     const lookaround = this.#match(/^\?(<?[=!])/)?.[1];
-    if (lookaround !== undefined) {
-      const inLookbehind = scope.inLookbehind || lookaround.startsWith("<");
-      return { text: `(?${lookaround}${this.#group({ ...scope, inLookbehind })})`, repeatable: false };
-    }
-    if (this.#skip("?>")) return { text: this.#atomic(this.#group(scope), scope), repeatable: true };
-    if (this.#skip("?#")) {
-      for (let next = this.#take(); next !== ")"; next = this.#take()) if (next === "\\") this.#take();
-      return { text: "", repeatable: false };
-    }
-    const [options, on = "", off = "", end] = this.#match(/^\?([im]*)(?:-([im]*))?([:)])/) ?? [];
+    if (lookaround !== undefined) return { text: `(?${lookaround}${this.#group(scope)})`, repeatable: false };
+    const [options, on = "", off = "", end] = this.#match(/^\?(i*)(?:-(i*))?([:)])/) ?? [];
     if (options !== undefined) {
-      const changed = {
-        ...scope,
-        ignoreCase: (scope.ignoreCase || on.includes("i")) && !off.includes("i"),
-        dotMatchesNewline: (scope.dotMatchesNewline || on.includes("m")) && !off.includes("m"),
-      };
+      const changed = { ...scope, ignoreCase: (scope.ignoreCase || on !== "") && off === "" };
       if (end === ":") return { text: `(?:${this.#group(changed)})`, repeatable: true };
       // It applies to the rest of the group, alternatives included: a(?i)b|c is a(?i:b|c).
       return { text: `(?:${this.#alternatives({ ...changed, depth: scope.depth + 1 })})`, repeatable: false };
@@ -256,64 +201,34 @@ class RubyRegExpTranslator {
       case "Z":
         this.#take();
         return { text: "(?=\\n?$)", repeatable: false };
-      case "b":
-        this.#take();
-        return { text: wordBoundary, repeatable: false };
-      case "B":
-        this.#take();
-        return { text: `(?!${wordBoundary})`, repeatable: false };
     }
-    const set = this.#set(scope);
+    const set = this.#set();
     if (set !== undefined) return { text: `[${set}]`, repeatable: true };
     return { text: literal(this.#escapedCharacter(), scope), repeatable: true };
   }
 
-  /** After a backslash: `\w`, `\p{...}` and so on. @returns what a class contains; undefined: it is a character. */
-  #set({ ignoreCase }: Options): string | undefined {
+  /** After a backslash: `\w` and so on. @returns what a class contains; undefined: it is a character. */
+  #set(): string | undefined {
     const letter = this.#match(/^[dhsw]/i)?.[0];
-    if (letter !== undefined) return maybeNegated(asciiClasses[letter.toLowerCase()] ?? "", /[A-Z]/.test(letter));
-    const [property, upper, caret, name = ""] = this.#match(/^([pP])\{(\^?)([\w -]{1,40})\}/) ?? [];
-    if (property === undefined) return undefined;
-    const members = properties.get(name.toLowerCase().replace(/[ _-]/g, ""));
-    if (members === undefined) throw new Unsupported(`it contains \\${shown(property)}`);
-    if (ignoreCase) throw new Unsupported(`it contains \\${shown(property)} and ignores case`);
-    return maybeNegated(members, (upper === "P") !== (caret === "^"));
+    if (letter === undefined) return undefined;
+    return maybeNegated(asciiClasses[letter.toLowerCase()] ?? "", /[A-Z]/.test(letter));
   }
 
   /** After a backslash. */
   #escapedCharacter(): string {
-    const [, hex] =
-      this.#match(/^(?:x([0-7][0-9a-fA-F])|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})/)?.filter(Boolean) ?? [];
-    if (hex !== undefined) {
-      const code = Number.parseInt(hex, 16);
-      if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) throw new Unsupported(`it contains \\u${hex}`);
-      return String.fromCodePoint(code);
-    }
     const letter = this.#take();
-    const control = Object.hasOwn(controls, letter) ? controls[letter] : undefined;
-    if (control !== undefined) return control;
     if (/[\p{L}\p{N}]/u.test(letter)) throw new Unsupported(`it contains \\${letter}`);
     return letter;
   }
 
   /** After its bracket. */
   #characterClass(scope: Scope): string {
-    if (scope.depth > depthMax) throw new Unsupported(`its classes are nested more than ${depthMax} deep`);
     const negation = this.#skip("^") ? "^" : "";
     if (this.#next() === "]") throw new Unsupported("it has a class that begins with ] without a backslash");
-    const operands: string[] = [];
     let members = "";
-    while (!this.#skip("]")) {
-      if (this.#skip("&&")) {
-        operands.push(members);
-        members = "";
-      } else {
-        members += this.#classMember(scope);
-      }
-    }
-    operands.push(members);
-    if (operands.includes("")) throw new Unsupported("it has an empty class");
-    return `[${negation}${operands.length === 1 ? members : operands.map((operand) => `[${operand}]`).join("&&")}]`;
+    while (!this.#skip("]")) members += this.#classMember(scope);
+    if (members === "") throw new Unsupported("it has an empty class");
+    return `[${negation}${members}]`;
   }
 
   #classMember(scope: Scope): string {
@@ -326,13 +241,14 @@ class RubyRegExpTranslator {
       }
       return maybeNegated(members, caret === "^");
     }
-    if (this.#skip("[")) return this.#characterClass({ ...scope, depth: scope.depth + 1 });
+    if (this.#next() === "[") throw new Unsupported("it has a class within a class");
+    if (this.#next() === "&" && this.#next(1) === "&") throw new Unsupported("it contains &&");
     const isEscaped = this.#skip("\\");
     if (isEscaped) {
-      const set = this.#set(scope);
+      const set = this.#set();
       if (set !== undefined) return set;
     }
-    const first = isEscaped ? this.#classEscape() : this.#take();
+    const first = isEscaped ? this.#escapedCharacter() : this.#take();
     // A hyphen at the end of a class, or before a nested one, is a character.
     if (this.#next() !== "-" || this.#next(1) === "]" || this.#next(1) === undefined)
       return members(first, first, scope);
@@ -340,12 +256,8 @@ class RubyRegExpTranslator {
     if (this.#next() === "[" || (this.#next() === "&" && this.#next(1) === "&")) {
       throw new Unsupported("it has a hyphen in a class without a backslash");
     }
-    const last = this.#skip("\\") ? this.#classEscape() : this.#take();
+    const last = this.#skip("\\") ? this.#escapedCharacter() : this.#take();
     return members(first, last, scope);
-  }
-
-  #classEscape(): string {
-    return this.#skip("b") ? "\b" : this.#escapedCharacter();
   }
 }
 
@@ -362,7 +274,7 @@ function escaped(character: string): string {
   return /[A-Za-z0-9]/.test(character) ? character : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
-function literal(character: string, options: Options): string {
+function literal(character: string, options: Pick<Scope, "ignoreCase">): string {
   return options.ignoreCase ? `[${members(character, character, options)}]` : escaped(character);
 }
 
@@ -373,7 +285,7 @@ const foldedToAscii: readonly (readonly [number, string])[] = [
 ];
 
 /** The characters from `first` to `last`, with those that differ in case only if case is ignored. */
-function members(first: string, last: string, { ignoreCase }: Options): string {
+function members(first: string, last: string, { ignoreCase }: Pick<Scope, "ignoreCase">): string {
   const [from = 0, to = 0] = [first.codePointAt(0), last.codePointAt(0)];
   if (from > to) throw new Unsupported("it has a class with a range in the wrong order");
   const range = from === to ? escaped(first) : `${escaped(first)}-${escaped(last)}`;

@@ -22,7 +22,7 @@ export const accountSettings = {
     }),
     signupEmailRegexp: optionalSetting({
       env: "PWP__SIGNUP_EMAIL_REGEXP",
-      doc: "The email addresses that may sign up, as in `\\A[^@\\s]+@example\\.com\\z`. `^` and `$` are the ends of a line and slashes are part of the expression, as in Ruby. An expression whose meaning cannot be kept, such as one with `\\1` or `\\G`, stops the start.",
+      doc: "The email addresses that may sign up, as in `\\A[^@\\s]+@example\\.com\\z`. `^` and `$` are the ends of a line and slashes are part of the expression, as in Ruby. An expression with what addresses do not need, such as `\\1`, `\\b`, `\\p{...}` or a class within a class, stops the start.",
       type: rubyRegularExpression,
       unset: "any",
     }),
