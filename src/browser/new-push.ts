@@ -1,3 +1,4 @@
+import { enableFieldChoice } from "./parts/field-choice.ts";
 import { enableCounters, enableExpiry, sendByKeys } from "./parts/fields.ts";
 import { enableFilePicker } from "./parts/files.ts";
 import { enableGenerators, enablePassphraseSuggestions } from "./parts/generator.ts";
@@ -24,6 +25,7 @@ function enableParts(root: ParentNode): void {
   enableConcealButtons(root);
   enableCounters(root);
   enableExpiry(root);
+  enableFieldChoice(root);
   enableFilePicker(root, sealing);
   enableGenerators(root, randomBelow);
   for (const element of root.querySelectorAll<HTMLElement>("[data-scripted]")) element.hidden = false;

@@ -333,6 +333,53 @@ export interface EnglishMessages {
     readonly optional: string;
     readonly expiry: string;
     readonly otherDays: string;
+    readonly fields: {
+      readonly add: string;
+      readonly addOne: string;
+      readonly useText: string;
+      readonly label: string;
+      readonly type: string;
+      readonly value: string;
+      readonly remove: string;
+      readonly problem: string;
+      readonly types: {
+        readonly text: string;
+        readonly secret: string;
+        readonly otp: string;
+      };
+      readonly templates: {
+        readonly login: string;
+        readonly server: string;
+        readonly wifi: string;
+        readonly card: string;
+      };
+      readonly labels: {
+        readonly address: string;
+        readonly user: string;
+        readonly password: string;
+        readonly code: string;
+        readonly host: string;
+        readonly key: string;
+        readonly note: string;
+        readonly network: string;
+        readonly holder: string;
+        readonly number: string;
+        readonly expiry: string;
+        readonly cvc: string;
+      };
+      readonly problems: {
+        readonly count: string;
+        readonly text_long: string;
+        readonly label_missing: string;
+        readonly label_long: string;
+        readonly label_characters: string;
+        readonly label_twice: string;
+        readonly value_missing: string;
+        readonly value_long: string;
+        readonly value_characters: string;
+        readonly otp: string;
+      };
+    };
   };
   readonly files: {
     readonly dropHint: string;

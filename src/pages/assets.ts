@@ -20,6 +20,7 @@ export type AssetName =
   | "ask-first.js"
   | "theme-preview.js"
   | "sealed-link.js"
+  | "field-editor.js"
   | "one-time-codes.js"
   | "open-sealed.js";
 

@@ -96,6 +96,7 @@ function newPush(kind: KindName, more: Partial<NewPushForm> = {}, mayAttachFiles
     mayCreateWithoutAccount: true,
     sealedByDefault: true,
     hidesKinds: true,
+    hasFieldEditor: true,
   };
 }
 

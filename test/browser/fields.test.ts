@@ -5,6 +5,7 @@ import { writePayload } from "@sealpush/age/sealed-content";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { createLink, kindTab, newPushForm, sendForm } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { openSite } from "../support/site.ts";
 
@@ -93,4 +94,101 @@ it("without scripts, fields are rows too, and the seed of the code can be shown"
   await page.getByText(secret.codeSeed).click();
   expect(await page.locator("#field_4").textContent()).toBe(seed);
   expect(await page.locator("#field_4_code").isVisible()).toBe(false);
+});
+
+const texts = en.newPush.fields;
+
+/** The row with this position in the form. */
+const rowOf = (page: Page, at: number) => page.locator(".field-row").nth(at);
+
+async function fillRow(page: Page, at: number, [label, value]: readonly [string | undefined, string]): Promise<void> {
+  if (label !== undefined) await rowOf(page, at).getByLabel(texts.label).fill(label);
+  await rowOf(page, at).getByLabel(texts.value).fill(value);
+}
+
+describe.each([
+  ["not sealed", false],
+  ["sealed in the browser", true],
+])("the form, %s", (_how, isSealed) => {
+  it("makes a structured secret from a template and from a row of one's own", async () => {
+    const { page } = await site.visit();
+    await page.goto("/");
+    await page.getByRole("button", { name: texts.add }).click();
+    await page.getByRole("button", { name: texts.templates.login }).click();
+    expect(await page.locator(".field-row").count()).toBe(4);
+    await fillRow(page, 1, [undefined, "ada"]);
+    await fillRow(page, 2, [undefined, password]);
+    await page.getByRole("button", { name: texts.addOne }).click();
+    await fillRow(page, 4, ["PIN", "1234"]);
+    await rowOf(page, 4).getByLabel(texts.type).selectOption("secret");
+    await expectAccessibleLayout(page);
+    if (isSealed) await page.getByLabel(en.endToEnd.seal).check();
+    const link = await createLink(page);
+    const { page: recipient } = await site.visit();
+    await openFields(recipient, link);
+    expect(await recipient.locator(".secret-fields dt").allTextContents()).toEqual([
+      texts.labels.user,
+      texts.labels.password,
+      "PIN",
+    ]);
+    expect(await recipient.locator("#field_1").textContent()).toBe(password);
+    expect(await recipient.locator("#field_2").isVisible()).toBe(false);
+  });
+
+  it("checks the fields before it is sent, and says what is wrong at each", async () => {
+    const { page } = await site.visit();
+    await page.goto("/");
+    await page.getByRole("button", { name: texts.add }).click();
+    if (isSealed) await page.getByLabel(en.endToEnd.seal).check();
+    const sent: string[] = [];
+    page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
+    const { submit } = newPushForm(page);
+    await submit.click();
+    await page.getByText(texts.problems.count).waitFor();
+    await fillRow(page, 0, ["", "typed without a label"]);
+    await submit.click();
+    await page.getByText(texts.problems.label_missing).waitFor();
+    expect(await rowOf(page, 0).getByLabel(texts.label).getAttribute("aria-invalid")).toBe("true");
+    await fillRow(page, 0, ["Code", "123456"]);
+    await rowOf(page, 0).getByLabel(texts.type).selectOption("otp");
+    await page.getByText(texts.problems.otp).waitFor();
+    await rowOf(page, 0).getByLabel(texts.value).fill(` ${seed}\n`);
+    expect(await page.locator("[data-row-problem]:visible").count()).toBe(0);
+    expect(sent).toEqual([]);
+    await createLink(page);
+  });
+});
+
+it("another kind and a text instead keep what was typed", async () => {
+  const { page } = await site.visit();
+  await page.goto("/");
+  const { payload } = newPushForm(page);
+  await payload.fill("a text");
+  await page.getByRole("button", { name: texts.add }).click();
+  await fillRow(page, 0, ["PIN", "1234"]);
+  expect(await payload.isVisible()).toBe(false);
+  await kindTab(page, en.kinds.url).click();
+  expect(await payload.inputValue()).toBe("a text");
+  await kindTab(page, en.kinds.text).click();
+  expect(await rowOf(page, 0).getByLabel(texts.value).inputValue()).toBe("1234");
+  await page.getByRole("button", { name: texts.useText }).click();
+  expect(await payload.inputValue()).toBe("a text");
+  expect(await page.locator('[name="push[fields]"]').inputValue()).toBe("");
+});
+
+it("the rows come back when the server refuses the form, and nothing of them stays once the link is made", async () => {
+  const { page } = await site.visit();
+  await page.goto("/");
+  await page.getByRole("button", { name: texts.add }).click();
+  await fillRow(page, 0, ["PIN", "1234"]);
+  await page.locator("#push_expire_after_views").evaluate((field) => field.removeAttribute("max"));
+  await page.locator("#push_expire_after_views").fill("1000");
+  await sendForm(page);
+  expect(await rowOf(page, 0).getByLabel(texts.value).inputValue()).toBe("1234");
+  await page.locator("#push_expire_after_views").fill("1");
+  await createLink(page);
+  await page.goBack();
+  await page.locator("#push_payload").waitFor();
+  expect(await page.locator('[name="push[fields]"]').inputValue()).toBe("");
+  expect(await page.locator(".field-row").count()).toBe(0);
 });

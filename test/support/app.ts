@@ -82,6 +82,7 @@ function makeAssets(dataDir: string): string {
   names.push(
     "ask-first.js",
     "seal.js",
+    "field-editor.js",
     "one-time-codes.js",
     "sealed-link.js",
     "open-sealed.js",

@@ -1,3 +1,4 @@
+import type { PushField } from "@sealpush/age/fields";
 import { countCharacters } from "./fields.ts";
 import type { UploadSource } from "./uploads.ts";
 
@@ -166,14 +167,16 @@ export class Sealing {
     const passphrase = textIn(data, "push[passphrase]");
     for (const name of keptFields) data.delete(name);
     const text = textIn(data, "push[payload]").replaceAll("\r\n", "\n");
+    const fields = fieldsIn(data);
+    data.delete("push[fields]");
     const limit = Number(document.querySelector<HTMLElement>("[data-counter-of][data-limit]")?.dataset.limit);
     const isFilePush = this.#kind === "file";
-    if (countCharacters(text) > limit || (text === "" && !isFilePush)) {
+    if (countCharacters(text) > limit || (text === "" && fields === undefined && !isFilePush)) {
       this.#say(this.#root.dataset.length);
       return false;
     }
     if (isFilePush) await this.#sealOtherFiles(data);
-    const content = seal.writePayload({ text, files: isFilePush ? await this.#listFiles() : [] });
+    const content = seal.writePayload({ text, fields, files: isFilePush ? await this.#listFiles() : [] });
     // The page shows that it works before the work begins, which takes seconds under a passphrase.
     await new Promise((resolve) => setTimeout(resolve, 50));
     data.set("push[payload]", await this.#sealOnce("push[payload]", content, passphrase));
@@ -251,6 +254,12 @@ export class Sealing {
     element.textContent = problem ?? "";
     element.hidden = element.textContent === "";
   }
+}
+
+/** The editor has checked them, see field-editor.ts. */
+function fieldsIn(data: FormData): readonly PushField[] | undefined {
+  const list = textIn(data, "push[fields]");
+  return list === "" ? undefined : JSON.parse(list);
 }
 
 function textIn(data: FormData, name: string): string {

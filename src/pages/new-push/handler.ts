@@ -360,6 +360,7 @@ function renderForm(
     kinds: allowedKinds(form.policy).filter((kind) => kind !== "file" || offersFiles),
     hidesKinds: allowedKinds(form.policy).length < enabledKinds(config).length,
     mayAttachFiles,
+    hasFieldEditor: page.query("fields") === "1",
     mayCreateWithoutAccount: config.allowAnonymous && (form.kind !== "file" || config.files.allowAnonymous),
   };
   return page.render(newPushView, model, { status, ...options });

@@ -6,6 +6,7 @@ import { Checkbox } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary, RefusalNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
+import { FieldEditorParts } from "../push-form/field-editor.tsx";
 import { Controls, type FilledForm, type HiddenField, HiddenFields, summaryOf } from "../push-form/fields.tsx";
 import { accountField, type SessionProblem } from "../push-form/form.ts";
 import { LimitControls, MoreOptions, OptionControls } from "../push-form/groups.tsx";
@@ -37,6 +38,8 @@ export interface NewPushModel {
   /** Rules do not allow some of the kinds that are switched on. */
   readonly hidesKinds: boolean;
   readonly mayCreateWithoutAccount: boolean;
+  /** The page also has the parts of the editor of fields, for the script that loads them. */
+  readonly hasFieldEditor: boolean;
   /** False: a file push needs an account, and nobody is signed in. */
   readonly mayAttachFiles: boolean;
 }
@@ -83,6 +86,7 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
           </template>
         ))}
       </div>
+      {model.hasFieldEditor && <FieldEditorParts page={page} />}
       {page.user === null && <HowItWorks page={page} />}
     </Layout>
   );
@@ -208,6 +212,13 @@ interface SealChoiceProps {
   readonly page: PageContext;
 }
 
+/** Only owners have labels. */
+const labelLimits = ({ labelsTooLong }: PageContext["messages"]["endToEnd"]) => ({
+  "data-labels-length": labelsTooLong,
+  "data-name-max": pushLimits.nameCharactersMax,
+  "data-note-max": pushLimits.noteCharactersMax,
+});
+
 /** The choice to seal in the browser, with the texts that its script (browser/parts/sealing.ts) shows. It is not sent. */
 function SealChoice({ checked, isRequired, page }: SealChoiceProps) {
   const { messages, assetUrl } = page;
@@ -220,9 +231,7 @@ function SealChoice({ checked, isRequired, page }: SealChoiceProps) {
         data-seals={assetUrl("seal.js")}
         data-failed={endToEnd.sealFailed}
         data-length={problems.payload({ max: pushLimits.payloadCharacters.text.max })}
-        data-labels-length={endToEnd.labelsTooLong}
-        data-name-max={pushLimits.nameCharactersMax}
-        data-note-max={pushLimits.noteCharactersMax}
+        {...(page.user === null ? {} : labelLimits(endToEnd))}
       >
         <div class="checkbox">
           <input

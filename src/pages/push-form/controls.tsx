@@ -64,10 +64,17 @@ function TextArea({ id, name, label, hint, placeholder, problem, value, rows, re
         hint={hint}
         problem={problem}
         besideLabel={
-          <button type="button" class="button button-small conceal" hidden data-conceals={id} aria-pressed="false">
-            <Icon name="eye" />
-            <span>{newPush.hidePayload}</span>
-          </button>
+          <>
+            {form.kind === "text" && form.edited === null && (
+              <button type="button" class="button button-small" hidden data-scripted data-add-fields>
+                {newPush.fields.add}
+              </button>
+            )}
+            <button type="button" class="button button-small conceal" hidden data-conceals={id} aria-pressed="false">
+              <Icon name="eye" />
+              <span>{newPush.hidePayload}</span>
+            </button>
+          </>
         }
         control={(attributes) => (
           <textarea

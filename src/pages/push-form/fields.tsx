@@ -18,6 +18,7 @@ import {
   RangeControl,
   RecipientsField,
 } from "./controls.tsx";
+import { FieldsControl } from "./field-editor.tsx";
 import { type ControlProps, type PushForm, type SentFields, textIn } from "./form.ts";
 import { ruleHint, sentences } from "./rule-hints.ts";
 
@@ -112,6 +113,15 @@ const pushFields = {
       return kind === "file" ? problems.tooLong(bounds) : problems.payload(bounds);
     },
     control: PayloadControl,
+  }),
+  fields: text({
+    group: "payload",
+    only: "new",
+    isOffered: ({ kind }) => kind === "text",
+    initial: () => "",
+    label: (_, { newPush }) => newPush.fields.add,
+    problem: (_, { newPush }) => newPush.fields.problem,
+    control: FieldsControl,
   }),
   removeMessage: box({
     group: "payload",

@@ -1,0 +1,1 @@
+export { openFieldEditor } from "./parts/field-editor.ts";

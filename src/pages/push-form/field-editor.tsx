@@ -1,0 +1,122 @@
+import type { Messages } from "../../i18n/i18n.ts";
+import { fieldTypes } from "../../pushes/pushes.ts";
+import type { PageContext } from "../page.ts";
+import { Icon } from "../parts/icon.tsx";
+import type { ControlProps } from "./form.ts";
+
+/**
+ * The fields of a structured secret, instead of a text. The editor (browser/field-editor.ts) and its texts are loaded when
+ * somebody presses "Add fields": the form stays light.
+ */
+export function FieldsControl({ id, name, value, problem, page }: ControlProps) {
+  return (
+    <>
+      {problem !== undefined && (
+        <p class="field-problem" id={id}>
+          {problem}
+        </p>
+      )}
+      <input type="hidden" name={name} value={value} data-fields={page.assetUrl("field-editor.js")} />
+    </>
+  );
+}
+
+type Label = keyof Messages["newPush"]["fields"]["labels"];
+type Template = keyof Messages["newPush"]["fields"]["templates"];
+
+const templates: Readonly<Record<Template, readonly (readonly [Label, (typeof fieldTypes)[number]])[]>> = {
+  login: [
+    ["address", "text"],
+    ["user", "text"],
+    ["password", "secret"],
+    ["code", "otp"],
+  ],
+  server: [
+    ["host", "text"],
+    ["user", "text"],
+    ["password", "secret"],
+    ["key", "secret"],
+    ["note", "text"],
+  ],
+  wifi: [
+    ["network", "text"],
+    ["password", "secret"],
+  ],
+  card: [
+    ["holder", "text"],
+    ["number", "secret"],
+    ["expiry", "text"],
+    ["cvc", "secret"],
+  ],
+};
+const templateNames = Object.keys(templates) as Template[];
+
+/** What the script puts into the form. */
+export function FieldEditorParts({ page }: { readonly page: PageContext }) {
+  const { fields } = page.messages.newPush;
+  return (
+    <template data-field-editor data-problems={JSON.stringify(fields.problems)}>
+      <div class="field-actions">
+        {templateNames.map((name) => (
+          <button
+            key={name}
+            type="button"
+            class="button button-small"
+            data-template={JSON.stringify(templates[name].map(([label, type]) => [fields.labels[label], type]))}
+          >
+            {fields.templates[name]}
+          </button>
+        ))}
+      </div>
+      <div class="field-rows" data-rows />
+      <div class="field-actions">
+        <button type="button" class="button button-small" data-add>
+          {fields.addOne}
+        </button>
+        <button type="button" class="button button-small" data-use-text>
+          {fields.useText}
+        </button>
+      </div>
+      <template data-row>
+        <EmptyRow texts={fields} />
+      </template>
+    </template>
+  );
+}
+
+function EmptyRow({ texts }: { readonly texts: Messages["newPush"]["fields"] }) {
+  return (
+    <div class="field-row">
+      <label>
+        <span class="field-label">{texts.label}</span>
+        <input class="input" data-label dir="auto" autoComplete="off" spellcheck={false} />
+      </label>
+      <label>
+        <span class="field-label">{texts.type}</span>
+        <select class="input" data-type autoComplete="off">
+          {fieldTypes.map((type) => (
+            <option key={type} value={type}>
+              {texts.types[type]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field-row-value">
+        <span class="field-label">{texts.value}</span>
+        <textarea
+          class="input input-secret"
+          data-value
+          rows={1}
+          dir="auto"
+          spellcheck={false}
+          autoComplete="off"
+          autoCapitalize="off"
+        />
+      </label>
+      <button type="button" class="button button-icon" data-remove aria-label={texts.remove}>
+        <Icon name="trash" />
+      </button>
+      <p class="field-problem" role="alert" hidden data-row-problem />
+    </div>
+  );
+}
