@@ -43,7 +43,7 @@ export interface RestoreRequest {
   readonly source: BackupSource;
   /** The backup does not know the views since it was made, so live pushes either keep their old views or end. */
   readonly livePushes: "keep_open" | "end_all";
-  /** Those that were revoked after the backup would work again. */
+  /** Tokens that were revoked after the backup would work again. */
   readonly keepTokens: boolean;
 }
 

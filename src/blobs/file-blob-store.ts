@@ -233,7 +233,7 @@ async function* readFile(
       yield buffer.subarray(0, bytesRead);
     }
   } finally {
-    // Not awaited, because a read may still hang. Nothing was written, so a failure to close changes nothing.
+    // This is not awaited, because a read may still hang. Nothing was written, so a failure to close changes nothing.
     void file.close().catch(() => undefined);
   }
 }

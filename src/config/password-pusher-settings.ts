@@ -217,7 +217,7 @@ export function reasonAgainst(name: string): string | undefined {
   return byName.get(name) ?? byPrefix.find((prefix) => name.startsWith(prefix.name.slice(0, -1)))?.because;
 }
 
-/** Those that are set to a value that asks for something else than what the server does, sorted by name. */
+/** The settings that are set to a value that asks for something else than what the server does, sorted by name. */
 export function givenUnusedSettings(environment: Environment): readonly UnusedSetting[] {
   return Object.keys(environment)
     .filter((name) => {

@@ -9,7 +9,7 @@ export interface Client {
   /** The key of limits: the IPv4 address, or the IPv6 /64 network, which usually belongs to one household or attacker. */
   readonly key: string;
   readonly https: boolean;
-  /** Not validated: `base-url.ts` does that. */
+  /** It is not validated here: `base-url.ts` does that. */
   readonly host: string;
   /** The connection itself comes from a trusted proxy. */
   readonly fromTrustedProxy: boolean;

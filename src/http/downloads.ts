@@ -187,7 +187,7 @@ async function verifiedStream(content: AsyncIterable<Uint8Array>, request: Fasti
   return { first: first.done === true ? Buffer.alloc(0) : first.value, stream };
 }
 
-/** Not a generator: one that is closed before it begins would leave `rest`, and with it the file, open. */
+/** This is no generator: one that is closed before it begins would leave `rest`, and with it the file, open. */
 function withFirst(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
   let pending: IteratorResult<Uint8Array> | undefined = first;
   const iterator: AsyncIterator<Uint8Array> = {

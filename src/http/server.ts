@@ -296,7 +296,7 @@ function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1;
 }
 
-/** Not throttled, and answered under any host name: load balancers use their own. */
+/** These paths are not throttled, and answered under any host name: load balancers use their own. */
 function isExempt(url: string): boolean {
   return url.startsWith("/assets/") || url === "/up" || url === "/ready";
 }

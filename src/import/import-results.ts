@@ -31,7 +31,7 @@ export interface Counts {
   importedBefore: number;
   /** Could not be imported. */
   leftOut: number;
-  /** Not worth importing. */
+  /** Rows that are not worth importing. */
   skipped: number;
 }
 

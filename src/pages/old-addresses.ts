@@ -150,7 +150,7 @@ export const oldAddressRoutes: readonly PageRoute[] = [
     };
     const group = to === "/p/:token" || to === "/p/:token/r" ? "recipient" : "internal";
     const route = { method: "GET", path: from, group, handler } as const;
-    // Like the pages themselves, these do not exist for other people.
+    // These do not exist for other people, like the pages themselves.
     return to.startsWith(adminPaths.overview) ? { ...route, access: "page_admin" } : { ...route, access: "public" };
   }),
 ];

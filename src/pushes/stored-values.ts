@@ -32,5 +32,5 @@ export type AuditKind = keyof typeof auditKinds;
 
 export const auditKindNames = Object.keys(auditKinds) as readonly AuditKind[];
 
-/** Which pushes a request of an administrator ends; the numbers are stored and never change. */
+/** The pushes that a request of an administrator ends; the numbers are stored and never change. */
 export const bulkOwners = { all: 0, anonymous: 1, owned: 2 } as const;

@@ -77,7 +77,7 @@ export interface RequestDeps {
   readonly random: Random;
   readonly keyring: Keyring;
   readonly storedLinkKeys: Pick<StoredLinkKeys, "find" | "findOrDraw">;
-  /** Not those of pushes: the link of one opens no other. */
+  /** They are not those of pushes: the link of one opens no other. */
   readonly urlTokens: UrlTokens;
   readonly ids: Ids;
   readonly store: RequestStore;

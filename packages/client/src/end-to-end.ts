@@ -73,7 +73,7 @@ function checkedFields(fields: NonNullable<NewPush["fields"]>, payload: string):
 /** With what says that they are a name or a note. Sealed, they have as many characters as a server takes. */
 const sealedLabelBytesMax = { name: 1_261, note: 48_145 } as const;
 
-/** Not under the passphrase: their owner opens them with the link alone. */
+/** The labels are not under the passphrase: their owner opens them with the link alone. */
 async function sealLabels(push: NewPush, recipient: string): Promise<Pick<NewPush, "name" | "note">> {
   const sealed: { name?: string; note?: string } = {};
   for (const field of ["name", "note"] as const) {

@@ -74,7 +74,7 @@ export type SourceRow<Row, Which extends UserPart | PushPart> = {
 } & (
   | { readonly outcome: "read"; readonly row: Row; readonly missingParts: readonly MissingPart<Which>[] }
   | { readonly outcome: "unreadable"; readonly reason: string }
-  /** Not worth importing; counted by reason. */
+  /** Rows that are not worth importing; counted by reason. */
   | { readonly outcome: "skipped"; readonly reason: string }
 );
 

@@ -131,7 +131,7 @@ async function linkIdentity(
   const { issuer, subject, userId, now, factorShown, perUserMax } = link;
   const user = await findUserIn(tx, access, userId);
   if (user === undefined || user.disabledAt !== null || (user.hasSecondFactor && !factorShown)) return "refused";
-  // Also a row that this server did not write: the columns are unique.
+  // A row that this server did not write counts too: the columns are unique.
   if ((await tx.one(byKey, issuer, subject)) !== undefined) {
     return (await findOwner(tx, access, link)) === userId ? "linked_before" : "taken";
   }

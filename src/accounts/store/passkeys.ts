@@ -80,7 +80,7 @@ export function createPasskeyStore({ read }: Pick<Database, "read">, access: Acc
       return isHigher && (await passkeys.change(tx, access, passkeyId, { signCount, lastUsedAt: now }));
     },
 
-    /** Also removes challenges answered before `expiredBefore`. @returns false: it was answered before. */
+    /** Records the answer, and removes challenges answered before `expiredBefore`. @returns false: it was answered before. */
     async claimChallenge(tx: Transaction, digest: Buffer, now: number, expiredBefore: number): Promise<boolean> {
       await tx.run(removeAnswered, expiredBefore);
       return (await tx.run(answerChallenge, ...passkeyChallenges.values({ digest, answeredAt: now }))) === 1;

@@ -112,7 +112,7 @@ export function createTokenStore(db: Database, access: AccessKeys) {
     listTokens: async (userId: number): Promise<ApiToken[]> =>
       (await db.read.all(tokensOf, userId)).map((row) => listedTokens.decode(row)),
 
-    /** Those in use at `now` first. */
+    /** Tokens in use at `now` come first. */
     listTokensFrom: async (asked: {
       userId: number;
       now: number;

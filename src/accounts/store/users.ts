@@ -85,7 +85,7 @@ export async function findUserByEmailIn(tx: Transaction, access: AccessKeys, ema
   return openUser(access, await tx.one(userByEmail, email));
 }
 
-/** Also by a row that this server did not write, which is reported: the column is unique. */
+/** A row that this server did not write takes the address too, and is reported: the column is unique. */
 export async function isEmailTaken(tx: Transaction, access: AccessKeys, email: string): Promise<boolean> {
   const row = await tx.one(userByEmail, email);
   openUser(access, row);

@@ -37,7 +37,7 @@ export interface TokenLimits {
 }
 
 interface MadeToken {
-  /** Not stored. */
+  /** The server does not store it. */
   readonly token: string;
   readonly apiToken: ApiToken;
 }

@@ -23,7 +23,7 @@ export type ParameterName =
 export interface Operation {
   readonly id: string;
   readonly method: "GET" | "POST" | "DELETE";
-  /** Also served with `.json` appended. */
+  /** The path is also served with `.json` appended. */
   readonly path: string;
   readonly access: RouteAccess;
   readonly group: RouteGroup;

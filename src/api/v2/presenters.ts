@@ -41,7 +41,7 @@ export interface LinkParts {
   readonly locale: string | undefined;
 }
 
-/** Also one of a list, whose link may be unknown. Its addresses are then "", because clients expect strings. */
+/** The push may be one of a list, whose link may be unknown. Its addresses are then "", because clients expect strings. */
 export type Presented<P extends Push> = Omit<P, "urlToken"> & Pick<ListedPush, "urlToken">;
 
 /** The link to hand out. */

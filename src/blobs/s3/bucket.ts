@@ -79,7 +79,7 @@ export function createBucket(settings: BucketSettings, deps: BucketDeps, patienc
     const toSign = { method, path, query, headers, payloadSha256: content.sha256 };
     const sent = {
       ...headers,
-      // Not signed, because some proxies replace it.
+      // It is not signed, because some proxies replace it.
       ...(method === "PUT" || method === "POST" ? { "content-length": String(content.bytes) } : {}),
       authorization: authorization(toSign, { region: settings.region, service: "s3" }, settings),
     };

@@ -23,7 +23,7 @@ export function progressPath(path: string): string {
 export function createGrowingObjects(bucket: Bucket, partBytes: number): GrowingBlobs {
   return {
     bufferBytes: 2 * partBytes,
-    // Not after some time: each sync sends the bytes after the last part again, and just after a part they are few.
+    // Time does not matter: each sync sends the bytes after the last part again, and just after a part they are few.
     syncEvery: { bytes: partBytes, ms: Number.POSITIVE_INFINITY },
 
     async append(key, position, length) {

@@ -13,7 +13,7 @@ export const partsMax = 10_000;
 export interface BegunUpload {
   /** undefined: no part was sent. */
   readonly uploadId: string | undefined;
-  /** Those of the parts, in order. */
+  /** The entity tags of the parts, in order. */
   readonly entityTags: readonly string[];
   /** The bytes after the last part. */
   readonly tail: Uint8Array;

@@ -58,7 +58,7 @@ export function createBrandingStore(db: Database, access: AccessKeys) {
   return {
     /** undefined: nothing was ever changed. */
     readRevision: async () => (await db.read.one(currentRevision))?.value,
-    /** Those that this server wrote; others are reported. */
+    /** The parts that this server wrote; others are reported. */
     readParts: async (): Promise<readonly StoredPart[]> => reading.openAll(access, await db.read.all(allParts)),
     put: (part: NewPart, revision: Buffer, together: InTransaction) =>
       change(revision, together, (tx) => putPart(tx, access, part)),

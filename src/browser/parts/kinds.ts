@@ -85,7 +85,7 @@ function replaceWith(part: HTMLElement): HTMLElement {
   return shown;
 }
 
-/** Those with a value that every kind has. */
+/** The fields with a value that every kind has. */
 function controlsIn(part: HTMLElement): readonly Control[] {
   const controls = part.querySelectorAll<Control>("input, textarea, select");
   return [...controls].filter(

@@ -215,7 +215,7 @@ export class Sealing {
       const field = `push[${is}]`;
       const text = textIn(data, field).replaceAll("\r\n", "\n");
       if (text === "") continue;
-      // Not under the passphrase: their owner opens them with the link alone.
+      // The labels are not under the passphrase: their owner opens them with the link alone.
       const sealed = await this.#sealOnce(field, seal.writeLabel(is, text), "");
       if (sealed.length > max) {
         this.#say(labelsLength);

@@ -79,7 +79,7 @@ export function accountsConfig(
     );
   }
   return {
-    /** Also if addresses must be confirmed and no email can be sent. */
+    /** This is also true if addresses must be confirmed and no email can be sent. */
     signupsDisabled: settings.disableSignups.value || isUndeliverable,
     loginsDisabled: settings.disableLogins.value,
     /** The email addresses that may sign up; undefined: any. */

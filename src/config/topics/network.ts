@@ -129,7 +129,7 @@ export function networkConfig(settings: ParsedGroup<typeof networkSettings>, rep
       ...namedProxies,
       ...(cloudflareProxy.value ? cloudflareNetworks : []),
     ],
-    /** Those that the settings name, to show what to add. */
+    /** The proxies that the settings name, to show what to add. */
     namedProxies,
     /** Search engines are asked not to index any page. */
     noIndex: settings.noIndex.value,

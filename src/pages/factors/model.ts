@@ -1,6 +1,6 @@
 import type { Factors } from "../../accounts/accounts.ts";
 
-/** Which form of the page a problem belongs to. */
+/** The form of the page that a problem belongs to. */
 export type FormName = "add_passkey" | "remove_app" | "backup_codes" | `remove_passkey_${number}`;
 
 export interface FactorsProblem {

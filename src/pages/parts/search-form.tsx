@@ -28,7 +28,7 @@ export function SearchForm({ page, action, submit, wraps = false, children }: Se
 }
 
 export interface SearchBoxProps {
-  /** Also its id. */
+  /** It is the id too. */
   readonly name: string;
   readonly label: string;
   /** The placeholder; the label by default. */
@@ -59,7 +59,7 @@ export function SearchBox({ name, label, hint = label, value, maxLength }: Searc
 }
 
 export interface SearchChoiceProps {
-  /** Also its id. */
+  /** It is the id too. */
   readonly name: string;
   readonly label: string;
   readonly value: string;

@@ -253,7 +253,7 @@ interface PassphraseFieldProps extends InputFieldProps {
   readonly suggest?: boolean;
   readonly placeholder?: string | undefined;
   readonly required?: boolean;
-  /** Also where the browser seals and the server does not see it; counted in UTF-16. */
+  /** The limit holds where the browser seals and the server does not see it, too; counted in UTF-16. */
   readonly minLength?: number | undefined;
 }
 
@@ -462,7 +462,7 @@ function Tick({
 }
 
 interface AmountProps {
-  /** Also the name of the control. */
+  /** It is the name of the control too. */
   readonly id: string;
   readonly label: string;
   readonly min: number;

@@ -69,7 +69,7 @@ export function formLimits(kind: KindName, config: Pick<Config, "files" | "linkD
   };
 }
 
-/** Which emails the form offers. View notifications go only to a confirmed address, since strangers can trigger them. */
+/** The emails that the form offers. View notifications go only to a confirmed address, since strangers can trigger them. */
 export function offeredMails(user: User | null, config: Config, policy: Policy) {
   const confirmedEmail = config.mail !== undefined && user !== null && user.confirmedAt !== null ? user.email : null;
   return {

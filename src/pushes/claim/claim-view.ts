@@ -183,7 +183,7 @@ async function hasChanged(deps: PushDeps, row: PushRow): Promise<boolean> {
 function viewKind(row: PushRow, request: ClaimRequest, actor: Actor): { kind: AuditKind; counted: boolean } {
   // Nobody but its owner opens an answer to a request, once.
   if (request.counting === "strangers" && row.isAnswer === 0) {
-    // Also for their own pushes, as in Password Pusher.
+    // This holds for their own pushes too, as in Password Pusher.
     if (actor.user?.admin === true) return { kind: "admin_view", counted: false };
     if (isOwner(row, actor)) return { kind: "owner_view", counted: false };
   }

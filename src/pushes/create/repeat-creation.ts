@@ -128,7 +128,7 @@ async function hasSameContent(
   },
 ): Promise<boolean> {
   const { passphrase = "" } = request;
-  // Not reserved for the answer: it does not contain the payload.
+  // No memory is reserved for the answer: it does not contain the payload.
   const sealed = await deps.store.findSealed(deps.vault.urlTokens.addressOf(urlToken), () => undefined);
   if (sealed === undefined || sealed.payloadSealed === null) return false;
   const { row } = sealed;

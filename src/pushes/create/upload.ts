@@ -101,7 +101,7 @@ export class PendingUpload implements Upload {
     this.spent.keep();
   }
 
-  /** Also aborts a file that is still being sent. */
+  /** A file that is still being sent is aborted too. */
   async abandon(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -35,7 +35,7 @@ export function readOperations(deps: PushDeps) {
       return new PushList(rows, (row) => toListedPush(row, now, keys));
     },
 
-    /** Those of the owner among the pushes with these ids, in their order. @param ownerId null: answers to a request of nobody. */
+    /** The pushes of the owner among these ids, in their order. @param ownerId null: answers to a request of nobody. */
     async listByIds(ownerId: number | null, ids: readonly number[]): Promise<PushList> {
       const now = deps.clock.now();
       const rows = await deps.store.lists.byIds(ids);

@@ -54,7 +54,7 @@ interface Found {
   readonly count: number | null;
   readonly lastAt: number | null;
 }
-// Not a join: SQLite would plan it again at every execution. The second row is there if the key was not used, too.
+// This is no join: SQLite would plan it again at every execution. The second row is there if the key was not used, too.
 const findUse = (clock: string) => `SELECT ${clock} AS databaseTime, push_id AS pushId,
      (SELECT sealed FROM row_secrets WHERE id = row_secret_id AND expires_at > ?) AS sealed, earlier_views AS count,
      earlier_view_at AS lastAt
@@ -109,7 +109,7 @@ export function createClaimRetries(db: RetryDatabase) {
       const copy = sealed === null ? null : { sealed, earlierViews: { count: count ?? 0, lastAt } };
       return { databaseTime, isUsed: found.pushId !== null, copy };
     },
-    /** Also of an ended push, whose payload stays as long as its copies. */
+    /** It also repeats the claim of an ended push, whose payload stays as long as its copies. */
     payload: async (pushId: number): Promise<Buffer | undefined> => (await db.read.one(payloadOf, pushId))?.sealed,
     /** Logs a repeated answer and stores its tickets. @returns undefined: the copy was voided meanwhile, so the answer must not be sent. */
     repeat: (

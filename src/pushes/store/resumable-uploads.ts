@@ -136,7 +136,7 @@ function uploadRows(db: Pick<Database, "engine" | "read" | "write" | "writeSeria
       nextRun: number,
       runUntil: number,
     ) => db.write(async (tx) => (await tx.run(beginRun, nextRun, runUntil, digest, run, blobKey, receivedBytes)) === 1),
-    /** Also renews the record of the blob that the run writes. @returns false as `progress`. */
+    /** Extends the run, and renews the record of the blob that the run writes. @returns false as `progress`. */
     extend: (
       digest: Buffer,
       run: number,

@@ -158,7 +158,7 @@ export const files = new Table("files", {
   position: bound(integer, payload),
   blobKey: harmless(text, "another file does not open under the key of this one"),
   sizeBytes: bound(integer, payload),
-  /** Those of an anonymous push are under the key of the file. */
+  /** The details of an anonymous push are under the key of the file. */
   detailsSealed: sealed(bytes, { fileDetails, anonymousFileDetails: underFileKey }),
   keySealed: sealed(bytes, { fileKey: underPushKey }),
 });

@@ -72,7 +72,7 @@ export const endParts = {
     sqlite: (keyId: string) => `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE id = ${keyId}`,
     postgres: (keyId: string) => `DELETE FROM row_secrets WHERE id = ${keyId}`,
   },
-  /** Not for a push that keeps its payload: a job deletes it with the last copy of the row secret. */
+  /** Do not call it for a push that keeps its payload: a job deletes it with the last copy of the row secret. */
   deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}`,
   /** The first parameter is the due time; files that are due earlier keep their time. */
   queueBlobs: (pushId: string) => `INSERT INTO blob_deletions (blob_key, due_at, attempts)

@@ -55,7 +55,7 @@ const canBeAnswered = "closed_at IS NULL AND expires_at > ? AND answers < answer
 const countOpen = sql<[ownerId: number, now: number], { open: number }>(
   `SELECT count(*) AS open FROM requests WHERE owner_id = ? AND ${canBeAnswered}`,
 );
-/** Also those that cannot be answered any more, which bounds the rows and their bytes. */
+/** It counts requests that cannot be answered any more too, which bounds the rows and their bytes. */
 const countAnonymous = sql<[], { requests: number }>(
   "SELECT count(*) AS requests FROM requests WHERE owner_id IS NULL",
 );

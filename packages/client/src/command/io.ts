@@ -13,7 +13,7 @@ export interface CommandIo {
   /** Replaces the last line of the terminal at standard error; "": removes it. */
   readonly status: (line: string) => void;
   readonly stdin: AsyncIterable<Uint8Array>;
-  /** Which of them are terminals. */
+  /** The streams that are terminals. */
   readonly terminals: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
   /** Asks the person at the terminal, also while standard input is a pipe. Undefined if there is none. */
   readonly ask: ((question: string, visibility: "shown" | "hidden") => Promise<string>) | undefined;
