@@ -120,6 +120,25 @@ describe("a volume of Password Pusher", () => {
   });
 });
 
+test("a database that holds data already is not moved into, and one that a server has only started on is", async () => {
+  const swapped = await swap(withMany());
+  const server = await swapped.serve("no");
+  const answer = await fetch(`${server.baseUrl}/api/v2/pushes`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ push: { payload: "made here" } }),
+  });
+  expect(answer.status).toBe(201);
+  await server.stop();
+  const refused = await swapped.run("yes");
+  expect(refused.exitCode).toBe(1);
+  expect(refused.stderr).toContain("is in use already, so nothing was imported into it. SEALPUSH_MOVE_IN=no serves it");
+
+  const unused = await swap(withMany());
+  await (await unused.serve("no")).stop();
+  await expectMoved(await unused.serve("yes"));
+});
+
 /** The addresses of databases that do not have the imported data. */
 async function emptyDatabases(dataDir: string): Promise<readonly string[]> {
   if (engine === "postgres") return [(await makePostgresDatabase()).url, `sqlite:${join(dataDir, "other.sqlite3")}`];
