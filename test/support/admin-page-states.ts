@@ -124,6 +124,7 @@ export const adminPageStates: readonly PageState[] = [
     signedIn: "administrator",
     show: (page) => page.goto("/admin/users?q=nosuchuser&page=2"),
   },
+  { name: "administration, rules", signedIn: "administrator", show: (page) => page.goto("/admin/rules") },
   { name: "administration, theme", signedIn: "administrator", show: (page) => page.goto("/admin/look") },
   {
     name: "administration, theme with a mistake",

@@ -135,7 +135,6 @@ function renderRules(
   return page.render(rulesView, model, {
     status,
     selfPath: page.isGet ? adminPaths.rules : null,
-    keepsTyped: page.isGet,
   });
 }
 
