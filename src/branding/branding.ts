@@ -37,68 +37,47 @@ const styleType = "text/css; charset=utf-8";
 
 export type Branding = Awaited<ReturnType<typeof openBranding>>;
 
-/**
- * The instance's theme. Changes take `together`, which is written in the same transaction.
- * @param deps `configuredName`: the name while none is stored; undefined: the product's.
- */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is older than the rule.
-export async function openBranding(deps: {
+interface Deps {
   readonly db: Database;
   readonly clock: Clock;
   readonly random: Random;
   readonly access: AccessKeys;
+  /** The name while none is stored; undefined: the product's. */
   readonly configuredName: string | undefined;
-}) {
-  const store = createBrandingStore(deps.db, deps.access);
-  let cached = await readAll();
-  /** Refreshes are numbered by their start: the result of an earlier one never replaces that of a later one. */
-  let refreshesStarted = 0;
-  let lastApplied = 0;
+}
 
-  /** Reads the revision first: parts that change in between are read again at the next refresh. */
-  async function readAll() {
-    const revision = await store.readRevision();
-    return { revision, theme: await readTheme() };
-  }
+type BrandingStore = ReturnType<typeof createBrandingStore>;
 
-  /**
-   * Each part is checked again, as when it was set: the MAC proves that a server wrote it, the check that this one would. A part that
-   * fails is absent, and reported.
-   */
-  async function readTheme(): Promise<Theme> {
-    const parts = await store.readParts();
-    const read = async <Part>(
-      name: BrandingPart,
-      check: (content: Buffer) => Part | undefined | Promise<Part | undefined>,
-    ) => {
-      const stored = parts.find((part) => part.name === name);
-      const part = stored && (await check(stored.content));
-      if (stored !== undefined && part === undefined) deps.access.reportForgedRow("theme_parts");
-      return part;
-    };
-    return {
-      name: (await read("name", (content) => readName(content.toString("utf8")))) ?? deps.configuredName,
-      logo: await read("logo", (content) => {
-        const type = readLogo(content);
-        return type && fileOf("logo", endings[type], type, content);
-      }),
-      style: await read("style", async (content) => {
-        const sheet = await readStyleSheet(content.toString("utf8"));
-        return sheet.ok ? fileOf("style", "css", styleType, Buffer.from(sheet.css, "utf8")) : undefined;
-      }),
-    };
-  }
+/**
+ * Each part is checked again, as when it was set: the MAC proves that a server wrote it, the check that this one would. A part that
+ * fails is absent, and reported.
+ */
+async function readTheme(store: BrandingStore, deps: Deps): Promise<Theme> {
+  const parts = await store.readParts();
+  const read = async <Part>(
+    name: BrandingPart,
+    check: (content: Buffer) => Part | undefined | Promise<Part | undefined>,
+  ) => {
+    const stored = parts.find((part) => part.name === name);
+    const part = stored && (await check(stored.content));
+    if (stored !== undefined && part === undefined) deps.access.reportForgedRow("theme_parts");
+    return part;
+  };
+  return {
+    name: (await read("name", (content) => readName(content.toString("utf8")))) ?? deps.configuredName,
+    logo: await read("logo", (content) => {
+      const type = readLogo(content);
+      return type && fileOf("logo", endings[type], type, content);
+    }),
+    style: await read("style", async (content) => {
+      const sheet = await readStyleSheet(content.toString("utf8"));
+      return sheet.ok ? fileOf("style", "css", styleType, Buffer.from(sheet.css, "utf8")) : undefined;
+    }),
+  };
+}
 
-  /** One small read; the whole theme is only read when it has changed. For the scheduled job. */
-  async function refresh(): Promise<void> {
-    refreshesStarted += 1;
-    const number = refreshesStarted;
-    if (isSameRevision(cached.revision, await store.readRevision())) return;
-    const read = await readAll();
-    if (number < lastApplied) return;
-    [cached, lastApplied] = [read, number];
-  }
-
+/** @param refresh called after each change. */
+function brandingChanges(store: BrandingStore, deps: Deps, refresh: () => Promise<void>) {
   async function put(name: BrandingPart, content: Buffer, contentType: string, together: InTransaction): Promise<void> {
     const part = { name, content, contentType, updatedAt: deps.clock.now() };
     await store.put(part, deps.random.bytes(revisionBytes), together);
@@ -110,23 +89,7 @@ export async function openBranding(deps: {
     await refresh();
   }
 
-  const findCached = (filename: string) =>
-    [cached.theme.logo, cached.theme.style].find((file) => file?.filename === filename);
-
   return {
-    /** From memory. Changes by another process are visible after the next `refresh`. */
-    theme: (): Theme => cached.theme,
-    refresh,
-
-    /** @returns undefined: the theme has no such file. */
-    async findFile(filename: string): Promise<BrandingFile | undefined> {
-      const file = findCached(filename);
-      if (file !== undefined) return file;
-      // The page may come from a process that knows a newer theme than this one.
-      await refresh();
-      return findCached(filename);
-    },
-
     /** @returns false: the name is refused, see `readName`. */
     async setName(name: string, together: InTransaction): Promise<boolean> {
       const text = readName(name);
@@ -153,27 +116,77 @@ export async function openBranding(deps: {
     },
 
     reset,
+  };
+}
 
-    /** The theme as each change would make it. Nothing is stored. undefined and a problem: the change is refused. */
-    preview: {
-      name(name: string): Theme | undefined {
-        const text = readName(name);
-        return text === undefined ? undefined : { ...cached.theme, name: text };
-      },
-
-      logo(bytes: Buffer): Theme | undefined {
-        const contentType = readLogo(bytes);
-        if (contentType === undefined) return undefined;
-        return { ...cached.theme, logo: { filename: undefined, contentType, content: bytes } };
-      },
-
-      async style(css: string): Promise<Theme | StyleSheetProblem> {
-        const read = await readStyleSheet(css);
-        if (!read.ok) return read.problem;
-        const content = Buffer.from(read.css, "utf8");
-        return { ...cached.theme, style: { filename: undefined, contentType: styleType, content } };
-      },
+/** The theme as each change would make it. Nothing is stored. undefined and a problem: the change is refused. */
+function previewOf(theme: () => Theme) {
+  return {
+    name(name: string): Theme | undefined {
+      const text = readName(name);
+      return text === undefined ? undefined : { ...theme(), name: text };
     },
+
+    logo(bytes: Buffer): Theme | undefined {
+      const contentType = readLogo(bytes);
+      if (contentType === undefined) return undefined;
+      return { ...theme(), logo: { filename: undefined, contentType, content: bytes } };
+    },
+
+    async style(css: string): Promise<Theme | StyleSheetProblem> {
+      const read = await readStyleSheet(css);
+      if (!read.ok) return read.problem;
+      const content = Buffer.from(read.css, "utf8");
+      return { ...theme(), style: { filename: undefined, contentType: styleType, content } };
+    },
+  };
+}
+
+/**
+ * The instance's theme. Changes take `together`, which is written in the same transaction.
+ */
+export async function openBranding(deps: Deps) {
+  const store = createBrandingStore(deps.db, deps.access);
+  let cached = await readAll();
+  /** Refreshes are numbered by their start: the result of an earlier one never replaces that of a later one. */
+  let refreshesStarted = 0;
+  let lastApplied = 0;
+
+  /** Reads the revision first: parts that change in between are read again at the next refresh. */
+  async function readAll() {
+    const revision = await store.readRevision();
+    return { revision, theme: await readTheme(store, deps) };
+  }
+
+  /** One small read; the whole theme is only read when it has changed. For the scheduled job. */
+  async function refresh(): Promise<void> {
+    refreshesStarted += 1;
+    const number = refreshesStarted;
+    if (isSameRevision(cached.revision, await store.readRevision())) return;
+    const read = await readAll();
+    if (number < lastApplied) return;
+    [cached, lastApplied] = [read, number];
+  }
+
+  const findCached = (filename: string) =>
+    [cached.theme.logo, cached.theme.style].find((file) => file?.filename === filename);
+
+  return {
+    /** From memory. Changes by another process are visible after the next `refresh`. */
+    theme: (): Theme => cached.theme,
+    refresh,
+
+    /** @returns undefined: the theme has no such file. */
+    async findFile(filename: string): Promise<BrandingFile | undefined> {
+      const file = findCached(filename);
+      if (file !== undefined) return file;
+      // The page may come from a process that knows a newer theme than this one.
+      await refresh();
+      return findCached(filename);
+    },
+
+    ...brandingChanges(store, deps, refresh),
+    preview: previewOf(() => cached.theme),
   };
 }
 
