@@ -181,31 +181,36 @@ test("a sender that stalls for less than 15 minutes between two files loses noth
   const { clock, app: running } = stalled;
   const part = (name: string) =>
     `--b\r\ncontent-disposition: form-data; name="push[files][]"; filename="${name}"\r\n\r\n${name.padEnd(100_000)}\r\n`;
-  /** Sends the first file (long enough not to wait in a buffer), lets the sweeper run after the time, then sends the second. @returns the status. */
-  const sendWithPause = async (ms: number, waiting: number) => {
-    const reachesPause = Promise.withResolvers<void>();
-    const goesOn = Promise.withResolvers<void>();
+  /** Sends the first file, lets the sweeper run after the time, then sends the second. @returns the status. */
+  const sendWithPause = async (ms: number) => {
+    const pauses = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     async function* body() {
+      const first = part("first.txt");
       const [head = "", ...rest] = part("second.txt").split(/(?<=filename)/);
-      yield Buffer.from(part("first.txt") + head);
-      reachesPause.resolve();
-      await goesOn.promise;
+      yield Buffer.from(first.slice(0, -50_000));
+      await pauses[0].promise;
+      yield Buffer.from(first.slice(-50_000) + head);
+      await pauses[1].promise;
       yield Buffer.from(`${rest.join("")}--b--\r\n`);
     }
     const headers = { authorization: `Bearer ${token}`, "content-type": "multipart/form-data; boundary=b" };
     const sending = httpRequest(url, { method: "POST", headers });
     const answer = once(sending, "response");
     Readable.from(body()).pipe(sending);
-    await reachesPause.promise;
-    await expect.poll(() => countRows(running.domain.db, "uploads")).toBe(waiting);
+    const { db } = running.domain;
+    await expect.poll(() => countRows(db, "uploads")).toBe(1);
+    // A complete file is recorded with its time, which differs from the time of its beginning.
+    clock.advance(1);
+    pauses[0].resolve();
+    await expect.poll(() => countRows(db, "uploads", `renewed_at = ${clock.now()}`)).toBe(1);
     clock.advance(ms);
     await makeSweeper({ domain: running.domain, clock }).sweep();
-    goesOn.resolve();
+    pauses[1].resolve();
     const [{ statusCode }] = await answer;
     return statusCode;
   };
-  expect(await sendWithPause(15 * minuteMs - 1, 1)).toBe(201);
-  expect(await sendWithPause(15 * minuteMs + 1, 1)).toBe(503);
+  expect(await sendWithPause(15 * minuteMs - 1)).toBe(201);
+  expect(await sendWithPause(15 * minuteMs + 1)).toBe(503);
   expect(await countRows(running.domain.db, "files")).toBe(2);
 });
 

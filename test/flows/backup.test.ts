@@ -337,7 +337,10 @@ function fillAccountTables(path: string, now: number): void {
   const db = new Database(path);
   const some = Buffer.alloc(32, 1);
   const userId = db.prepare("SELECT id FROM users").pluck().get();
-  db.prepare("INSERT INTO sessions VALUES (?, 1, ?, ?, ?, 0, 0, '', '', NULL)").run(some, userId, now, now);
+  db.prepare(
+    `INSERT INTO sessions (digest, id, user_id, created_at, seen_at, waits_for_factor, persistent, address, user_agent)
+     VALUES (?, 1, ?, ?, ?, 0, 0, '', '')`,
+  ).run(some, userId, now, now);
   db.prepare("INSERT INTO mailed_links VALUES (?, ?, 1, NULL, NULL, 0, ?, NULL)").run(some, userId, now);
   db.prepare("INSERT INTO sign_on_steps VALUES (?, ?, 'client', ?)").run(some, some, now);
   db.prepare("INSERT INTO outbox VALUES (1, ?, ?, ?, 0, NULL)").run(some, now, now);
