@@ -1,10 +1,10 @@
 import { makeLinkKey } from "@sealpush/age/link-key";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type KindName, kindNames } from "../../src/base/push-kinds.ts";
 import { type RuleName, ruleNames } from "../../src/policies/policies.ts";
-import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { password, startTestApp } from "../support/app.ts";
 import { countRows } from "../support/engine-database.ts";
-import { startMailSink } from "../support/mail-sink.ts";
+import { openMailSink } from "../support/mail-sink.ts";
 import { signInAt } from "../support/owner-requests.ts";
 import { creationDoors, type DoorCaller, mailingDoors, requestDoors, requestFor } from "../support/policy-doors.ts";
 
@@ -82,26 +82,33 @@ const creations: Readonly<Record<RuleName, (kind: KindName) => Case | null>> = {
 };
 
 const email = "owner@example.com";
-const callers = new Map<string, Promise<DoorCaller>>();
-const opened: TestApp[] = [];
+const sink = await openMailSink();
+const mailDomains = { PWP__POLICY__MAIL_DOMAINS: "example.com" };
+const onlyText = { PWP__POLICY__KINDS: "text" };
+const callers = new Map<string, DoorCaller>();
+
+/** One server for each set of rules, until the last test: the database of a test's own ends with that test. */
+beforeAll(async () => {
+  const cases = kindNames.flatMap((kind) => ruleNames.map((rule) => creations[rule](kind)?.environment ?? {}));
+  for (const environment of [...cases, mailDomains, onlyText]) {
+    const key = JSON.stringify(environment);
+    if (!callers.has(key)) callers.set(key, await openCaller(environment));
+  }
+});
 afterAll(async () => {
-  for (const fixture of opened) await fixture[Symbol.asyncDispose]();
+  for (const { fixture } of callers.values()) await fixture[Symbol.asyncDispose]();
 });
 
-/** One server for each set of rules. */
-function callerUnder(environment: Readonly<Record<string, string>>): Promise<DoorCaller> {
-  const key = JSON.stringify(environment);
-  const caller = callers.get(key) ?? openCaller(environment);
-  callers.set(key, caller);
+function callerUnder(environment: Readonly<Record<string, string>>): DoorCaller {
+  const caller = callers.get(JSON.stringify(environment));
+  if (caller === undefined) throw new Error("There is no server with these rules.");
   return caller;
 }
 
 async function openCaller(environment: Readonly<Record<string, string>>): Promise<DoorCaller> {
-  const sink = await startMailSink();
   const fixture = await startTestApp({
     environment: { ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false", ...environment },
   });
-  opened.push(fixture);
   const token = await fixture.makeToken(email);
   const origin = await fixture.listen();
   return { fixture, origin, token, cookie: await signInAt(origin, email, password) };
@@ -114,7 +121,7 @@ describe.each(creationDoors)("$name", ({ kinds, takesMail, create }) => {
   test.each(cases)("holds %s for %s", async (rule, kind) => {
     const row = creations[rule](kind);
     if (row === null || (row.isAboutMail && !takesMail)) return;
-    const caller = await callerUnder(row.environment);
+    const caller = callerUnder(row.environment);
     const before = await pushes(caller);
     if (row.breaks !== null) {
       const { status, refused } = await create(caller, kind, row.breaks);
@@ -130,7 +137,7 @@ describe.each(creationDoors)("$name", ({ kinds, takesMail, create }) => {
 
 describe.each(mailingDoors)("$name", ({ mail }) => {
   test("mails links only to allowed domains", async () => {
-    const caller = await callerUnder({ PWP__POLICY__MAIL_DOMAINS: "example.com" });
+    const caller = callerUnder(mailDomains);
     const { fixture, token } = caller;
     const { url_token: urlToken } = (
       await fixture.server.inject({
@@ -150,7 +157,7 @@ describe.each(mailingDoors)("$name", ({ mail }) => {
 
 describe.each(requestDoors)("requests at $name", ({ ask }) => {
   test("need an allowed kind", async () => {
-    const caller = await callerUnder({ PWP__POLICY__KINDS: "text" });
+    const caller = callerUnder(onlyText);
     const request = requestFor(await makeLinkKey());
     expect(await ask(caller, { ...request, wants_text: true, wants_files: true })).toBe(422);
     expect(await ask(caller, { ...request, wants_text: true, wants_files: false })).toBe(201);
