@@ -66,6 +66,9 @@ export function createUsers({ store, links, clock, random, access, argon2, reque
       return address === undefined ? undefined : (await store.findUserByEmail(address))?.user;
     },
 
+    /** See `isBreakGlassIn`. */
+    isBreakGlass: (userId: number): Promise<boolean> => store.isBreakGlass(userId),
+
     findUser: (userId: number): Promise<User | undefined> => store.findUser(userId),
 
     /** Invitations can be mailed, because a mail server is configured. */

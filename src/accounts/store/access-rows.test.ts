@@ -102,6 +102,7 @@ const otherValues: Readonly<Record<string, string>> = {
   "users.has_password": "0",
   "users.last_signed_on_at": "9000000000000",
   "users.is_unused": "1 - is_unused",
+  "users.break_glass_at": "9000000000000",
   "users.second_factors": "0",
   "users.factor_failures": "factor_failures + 1",
   "users.factor_failures_since": "5",

@@ -6,7 +6,7 @@ import { mailedLinks, users } from "./tables.ts";
 import { findUserIn, openUser, type UserRow, userColumns } from "./users.ts";
 
 /** Links for changes of the email address are in email-change.ts. */
-export type LinkPurpose = "confirm_account" | "reset_password" | "invitation";
+export type LinkPurpose = "confirm_account" | "reset_password" | "invitation" | "break_glass";
 
 export interface MailedLink {
   readonly userId: number;

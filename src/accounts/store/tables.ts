@@ -49,6 +49,8 @@ export const users = new AuthenticatedTable("users", "user", {
   lastSignedOnAt: authenticated(withDefault(nullable(integer), null)),
   /** An operator or administrator has made the account, and nobody has used it: there is nothing in it. */
   isUnused: authenticated(withDefault(boolean, false)),
+  /** When an operator last made a break-glass link for the account; null: never. See `isBreakGlassIn`. */
+  breakGlassAt: authenticated(withDefault(nullable(integer), null)),
   factorFailures: authenticated(withDefault(integer, 0)),
   factorFailuresSince: authenticated(withDefault(integer, 0)),
   /** Deciding, unlike the hash, whose seal authenticates it. */
@@ -115,7 +117,9 @@ export const apiTokens = new AuthenticatedTable("api_tokens", "token", {
 export const mailedLinks = new AuthenticatedTable("mailed_links", "link", {
   digest: authenticated(bytes),
   userId: authenticated(integer),
-  purpose: authenticated(oneOf({ confirm_account: 0, reset_password: 1, change_email: 2, invitation: 3 })),
+  purpose: authenticated(
+    oneOf({ confirm_account: 0, reset_password: 1, change_email: 2, invitation: 3, break_glass: 4 }),
+  ),
   /** For a change of the email address; null: the link has no effect any more. */
   newEmail: authenticated(withDefault(nullable(text), null)),
   /** The password of the sign-up that caused the email; null: not caused by a sign-up. */

@@ -21,7 +21,7 @@ const userByEmail = sql<[email: string], UserRow>(`SELECT ${userColumns} FROM us
 export function openUser(access: AccessKeys, row: UserRow | undefined): User | undefined {
   const opened = row === undefined ? undefined : reading.open(access, row);
   if (opened === undefined) return undefined;
-  const { secondFactors, lastSignedOnAt, isUnused, ...user } = opened;
+  const { secondFactors, lastSignedOnAt, isUnused, breakGlassAt, ...user } = opened;
   return { ...user, hasSecondFactor: secondFactors > 0 };
 }
 
@@ -34,6 +34,15 @@ export function lastSignOnIn(access: AccessKeys, row: UserRow): number | null {
 export async function isUnusedIn(connection: ReadConnection, access: AccessKeys, userId: number): Promise<boolean> {
   const row = await connection.one(userById, userId);
   return row !== undefined && reading.open(access, row)?.isUnused === true;
+}
+
+/**
+ * The account is kept for the day when the identity provider fails: an operator has made a break-glass link for it. What the provider
+ * says (SCIM) must neither show nor change it. True also if this server did not write the row.
+ */
+export async function isBreakGlassIn(connection: ReadConnection, access: AccessKeys, userId: number): Promise<boolean> {
+  const row = await connection.one(userById, userId);
+  return row !== undefined && reading.open(access, row)?.breakGlassAt !== null;
 }
 
 export async function findUserIn(
@@ -126,6 +135,9 @@ export function createUserStore(db: Database, seals: PasswordSeals, random: Rand
     insert: (tx: Transaction, user: NewUser) => insertUserIn(tx, seals, random, user),
 
     findFresh: (tx: Transaction, email: string) => findUserByEmailIn(tx, access, email),
+
+    /** See `isBreakGlassIn`. */
+    isBreakGlass: (userId: number): Promise<boolean> => isBreakGlassIn(db.read, access, userId),
 
     hasSignedIn: async (tx: Transaction, userId: number) => (await tx.one(everSignedIn, userId)) !== undefined,
 

@@ -68,6 +68,7 @@ ${postgres(`
     sign_in_count INTEGER NOT NULL DEFAULT 0,
     last_signed_on_at INTEGER,
     is_unused INTEGER NOT NULL DEFAULT 0,
+    break_glass_at INTEGER,
     factor_failures INTEGER NOT NULL DEFAULT 0,
     factor_failures_since INTEGER NOT NULL DEFAULT 0,
     has_password INTEGER NOT NULL,
