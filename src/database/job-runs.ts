@@ -90,6 +90,11 @@ export function createJobRuns(db: Database) {
   };
 }
 
+/** Whether its latest run has failed. */
+export function isFailing({ failedAt, succeededAt }: Pick<JobRun, "failedAt" | "succeededAt">): boolean {
+  return failedAt !== null && failedAt >= (succeededAt ?? 0);
+}
+
 /** When a job runs next, unless it is still running; undefined: it has never started. */
 export function nextRunOf({ startedAt, everyMs }: Pick<JobRun, "startedAt" | "everyMs">, now: number) {
   if (startedAt === null) return undefined;

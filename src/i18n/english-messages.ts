@@ -976,6 +976,16 @@ export interface EnglishMessages {
       readonly emailLinks: string;
       readonly backupPostgres: string;
     };
+    readonly attention: {
+      readonly heading: string;
+      readonly nothing: string;
+      readonly databaseSilent: string;
+      readonly jobs: Message<{ count: number }>;
+      readonly mails: Message<{ count: number }>;
+      readonly deletions: Message<{ count: number }>;
+      readonly node: Message<{ version: string; release: string }>;
+    };
+    readonly usersOf: Message<{ count: number; active: number }>;
     readonly version: string;
     readonly database: string;
     readonly databaseAnswers: string;
@@ -1153,6 +1163,7 @@ export interface EnglishMessages {
     readonly jobDuration: string;
     readonly jobNext: string;
     readonly jobFailure: string;
+    readonly healthyJobs: Message<{ count: number }>;
     readonly jobFailing: string;
     readonly jobRetried: string;
     readonly jobNothing: string;

@@ -291,6 +291,49 @@ describe("the overview says what to set up next", () => {
   });
 });
 
+describe("the overview says what needs attention", () => {
+  const { attention } = admin;
+
+  test("with a link to where it is looked up", async () => {
+    const { fixture, root } = await openAdministered();
+    const failedAt = fixture.clock.now();
+    const never = { startedAt: failedAt, succeededAt: null, durationMs: null };
+    await fixture.app.domain.jobs.record([
+      { name: "sweep", everyMs: 30_000, ...never, failedAt, failure: "Error" },
+      {
+        name: "old requests",
+        everyMs: 30_000,
+        ...never,
+        failedAt: failedAt - 1,
+        succeededAt: failedAt,
+        failure: "Error",
+      },
+    ]);
+    const { body } = await root.get("/admin");
+    for (const [path, text] of [
+      ["/admin/jobs", attention.jobs({ count: 1 })],
+      ["/admin/mails", attention.mails({ count: 1 })],
+    ] as const) {
+      expect(body).toContain(`<a href="${path}">${written(text)}</a>`);
+    }
+    expect(body).not.toContain(written(attention.nothing));
+    const jobs = (await root.get("/admin/jobs")).body;
+    const [failing = "", others = ""] = jobs.split('<details class="disclosure">');
+    expect(failing).toContain(admin.jobNames.sweep);
+    expect(others).toContain(admin.jobNames["old requests"]);
+  });
+
+  test("or that nothing does, and how many people use the server", async () => {
+    await using fixture = await startTestApp();
+    await signInClient(fixture, "eve@example.com", { join: true });
+    fixture.clock.advance(31 * 24 * 3_600_000);
+    const root = await signInClient(fixture, rootEmail, { join: true, admin: true });
+    const { body } = await root.get("/admin");
+    expect(body).toContain(written(attention.nothing));
+    expect(body).toContain(written(admin.usersOf({ count: 2, active: 1 })));
+  });
+});
+
 test("the settings are grouped, with meaning, allowed values, default and origin, and can be searched", async () => {
   const { root } = await openAdministered({ PWP__THROTTLING__MINUTE: "600" });
   const namesFor = async (query: string) => {

@@ -106,6 +106,9 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     version: text,
     health: { ...health, processes: 2 },
     mails: { waiting: 1, failed: 2 },
+    users: { total: 3, active: 2 },
+    failures: { jobs: 1, mails: 2, deletions: 3 },
+    outdatedNode: text,
     pushes: { live: 1, ended: 2, files: 1, fileBytes: 3, filesToDelete: 1, uploads: 1 },
   };
   const ruleModel = {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, dayMs } from "../../base/clock.ts";
 import type { InTransaction } from "../../database/database.ts";
 import type { User } from "../account.ts";
 import type { AdministrationStore } from "../store/administration.ts";
@@ -6,6 +6,7 @@ import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from
 
 export const usersPerPage = 100;
 const entriesPerPage = 50;
+const activeDays = 30;
 
 export function createAdministration(deps: {
   readonly store: AdministrationStore;
@@ -30,6 +31,8 @@ export function createAdministration(deps: {
       const offset = (page - 1) * usersPerPage;
       return store.searchUsers({ text: part, now: clock.now(), limit: usersPerPage, offset });
     },
+    /** `active`: signed in during the last 30 days. */
+    countUsers: () => store.countUsers(clock.now() - activeDays * dayMs),
     findUserSummary: (userId: number): Promise<UserSummary | undefined> => store.findUserSummary(userId, clock.now()),
     /** Succeeds without an audit entry when nothing changes. "unknown" also for one's own promotion. */
     async setAdmin(userId: number, admin: boolean, by: Administrator): Promise<Change> {

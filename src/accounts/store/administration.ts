@@ -16,6 +16,11 @@ import { endSessions } from "./sessions.ts";
 import { adminEntries, deletedUsers, users } from "./tables.ts";
 import { findOtherAdmins, findUserIn, openUser, type UserRow, userColumns } from "./users.ts";
 
+export interface UserCounts {
+  readonly total: number;
+  readonly active: number;
+}
+
 export interface NewEntry {
   readonly by: Administrator;
   readonly action: AdminAction;
@@ -43,6 +48,9 @@ const searchUsers = sql<[now: number, text: string, limit: number, offset: numbe
 });
 const summaryById = sql<[now: number, userId: number], SummaryRow>(
   `SELECT ${userColumns}, ${summaryColumns} FROM users WHERE id = ?`,
+);
+const countUsers = sql<[activeSince: number], UserCounts>(
+  "SELECT count(*) AS total, count(CASE WHEN last_signed_in_at > ? THEN 1 END) AS active FROM users",
 );
 const removeUser = sql<[userId: number]>("DELETE FROM users WHERE id = ?");
 const markDeleted = deletedUsers.insert();
@@ -99,6 +107,10 @@ type StoreParts = ReturnType<typeof storeParts>;
 
 function userChanges({ openSummary, changeUser, db, access }: StoreParts) {
   return {
+    /** `active`: signed in after `activeSince`. */
+    countUsers: async (activeSince: number): Promise<UserCounts> =>
+      (await db.read.one(countUsers, activeSince)) ?? { total: 0, active: 0 },
+
     /** Newest first. @param asked `text`: a part of the email address, "" for all; `now`: which tokens are in use. */
     async searchUsers({
       text,

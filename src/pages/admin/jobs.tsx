@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
-import { type JobRun, nextRunOf } from "../../database/job-runs.ts";
+import { isFailing, type JobRun, nextRunOf } from "../../database/job-runs.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -74,7 +74,7 @@ interface JobsModel {
 
 export function jobsView(model: JobsModel, page: PageContext): Page {
   const { admin } = page.messages;
-  const { outcome, runs } = model;
+  const { outcome } = model;
   const texts = { retried: admin.jobRetried, nothing: admin.jobNothing };
   return (
     <AdminFrame page={page} current="jobs" lead={admin.jobsLead}>
@@ -88,7 +88,7 @@ export function jobsView(model: JobsModel, page: PageContext): Page {
         <h2 class="section-heading" id="job_list">
           {admin.jobList}
         </h2>
-        {runs.length === 0 ? <p>{admin.noJobs}</p> : <JobTable model={model} page={page} />}
+        <JobLists model={model} page={page} />
       </section>
     </AdminFrame>
   );
@@ -153,6 +153,26 @@ function RunButton({ page, action, label }: RunButtonProps) {
   );
 }
 
+/** The jobs that fail; the others on demand. */
+function JobLists({ model, page }: { readonly model: JobsModel; readonly page: PageContext }) {
+  const { admin } = page.messages;
+  const { runs } = model;
+  const failing = runs.filter(isFailing);
+  const healthy = runs.filter((run) => !isFailing(run));
+  if (runs.length === 0) return <p>{admin.noJobs}</p>;
+  return (
+    <>
+      {failing.length > 0 && <JobTable model={{ ...model, runs: failing }} page={page} />}
+      {healthy.length > 0 && (
+        <details class="disclosure">
+          <summary>{admin.healthyJobs({ count: healthy.length })}</summary>
+          <JobTable model={{ ...model, runs: healthy }} page={page} />
+        </details>
+      )}
+    </>
+  );
+}
+
 function JobTable({ model, page }: { readonly model: JobsModel; readonly page: PageContext }) {
   const { admin } = page.messages;
   return (
@@ -200,9 +220,7 @@ function JobRow({ run, model: { nowMs, processes }, page }: JobRowProps) {
         <code class="badge" dir="ltr">
           {name}
         </code>
-        {failedAt !== null && failedAt >= (succeededAt ?? 0) && (
-          <span class="badge badge-danger">{admin.jobFailing}</span>
-        )}
+        {isFailing(run) && <span class="badge badge-danger">{admin.jobFailing}</span>}
       </th>
       <td class="wide-only">{formats.duration(everyMs)}</td>
       <td class="wide-only">{startedAt === null ? admin.never : ago(startedAt)}</td>

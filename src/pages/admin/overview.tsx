@@ -1,6 +1,8 @@
 import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
 import type { Config } from "../../config/config.ts";
+import { isNodeOutdated, pinnedPrograms } from "../../config/pinned-programs.ts";
+import { isFailing } from "../../database/job-runs.ts";
 import type { Health } from "../../health.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { PushTotals } from "../../pushes/pushes.ts";
@@ -12,22 +14,26 @@ import { AdminFrame, adminPaths } from "./frame.tsx";
 
 /** `GET /admin` */
 export async function showOverview(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, config, health, pushes, mail, version } = page.services;
-  const [healthNow, totals, mails, users] = await Promise.all([
+  const { accounts, config, health, jobs, pushes, mail, version } = page.services;
+  const [healthNow, totals, mails, users, runs, deletions] = await Promise.all([
     health(),
     pushes.totals(),
     mail.sizes(),
-    accounts.searchUsers("", 1),
+    accounts.countUsers(),
+    jobs.list(),
+    pushes.deletionCounts(),
   ]);
+  const failures = { jobs: runs.filter(isFailing).length, mails: mails.failed, deletions: deletions.failed };
+  const outdatedNode = isNodeOutdated(process.versions.node) ? process.versions.node : null;
   const steps: StepsModel = {
     baseUrl: config.overrideBaseUrl ?? null,
     proxies: config.namedProxies,
     sendsEmail: config.mail !== undefined,
     sendsAccountEmails: config.accounts.emails,
-    hasOtherUsers: users.length > 1,
+    hasOtherUsers: users.total > 1,
     engine: config.database.engine,
   };
-  const model = { version, health: healthNow, pushes: totals, mails, steps };
+  const model = { version, health: healthNow, pushes: totals, mails, users, failures, outdatedNode, steps };
   return page.render(overviewView, model, { selfPath: adminPaths.overview });
 }
 
@@ -49,21 +55,24 @@ interface OverviewModel {
   readonly health: Health;
   readonly pushes: PushTotals;
   readonly mails: { readonly waiting: number; readonly failed: number };
+  /** `active`: signed in during the last 30 days. */
+  readonly users: { readonly total: number; readonly active: number };
+  readonly failures: { readonly jobs: number; readonly mails: number; readonly deletions: number };
+  /** The version of this Node if it lacks known fixes. */
+  readonly outdatedNode: string | null;
   readonly steps: StepsModel;
 }
 
-export function overviewView({ version, health, pushes, mails, steps }: OverviewModel, page: PageContext): Page {
+export function overviewView(model: OverviewModel, page: PageContext): Page {
+  const { version, health, pushes, mails, users, steps } = model;
   const { admin, formats } = page.messages;
   const { bytes, number } = formats;
   return (
     <AdminFrame page={page} current="overview" lead={admin.overviewLead}>
-      {health.diskFreeBytes < health.diskFloorBytes && (
-        <Notice tone="warning" icon="alert">
-          <p>{admin.diskLow({ floor: bytes(health.diskFloorBytes) })}</p>
-        </Notice>
-      )}
+      <Attention model={model} page={page} />
       <dl class="card admin-facts">
         <Fact label={admin.version}>{version}</Fact>
+        <Fact label={admin.users}>{admin.usersOf({ count: users.total, active: users.active })}</Fact>
         <Fact label={admin.database}>{health.databaseAnswers ? admin.databaseAnswers : admin.databaseSilent}</Fact>
         <Fact label={admin.databaseSize}>{bytes(health.databaseBytes)}</Fact>
         <Fact label={admin.diskFree}>
@@ -82,6 +91,55 @@ export function overviewView({ version, health, pushes, mails, steps }: Overview
       </dl>
       <NextSteps steps={steps} page={page} />
     </AdminFrame>
+  );
+}
+
+interface Trouble {
+  readonly text: string;
+  /** Where it is looked up; null: not on a page. */
+  readonly path: string | null;
+}
+
+function troublesOf({ health, failures, outdatedNode }: OverviewModel, { messages }: PageContext): readonly Trouble[] {
+  const { attention, diskLow } = messages.admin;
+  const { bytes } = messages.formats;
+  const { jobs, mails, deletions } = failures;
+  const isDiskLow = health.diskFreeBytes < health.diskFloorBytes;
+  const { securityRelease } = pinnedPrograms.node;
+  const all: readonly (Trouble | false)[] = [
+    !health.databaseAnswers && { text: attention.databaseSilent, path: null },
+    isDiskLow && { text: diskLow({ floor: bytes(health.diskFloorBytes) }), path: null },
+    jobs > 0 && { text: attention.jobs({ count: jobs }), path: adminPaths.jobs },
+    mails > 0 && { text: attention.mails({ count: mails }), path: adminPaths.mails },
+    deletions > 0 && { text: attention.deletions({ count: deletions }), path: adminPaths.jobs },
+    outdatedNode !== null && {
+      text: attention.node({ version: outdatedNode, release: securityRelease }),
+      path: null,
+    },
+  ];
+  return all.filter((trouble) => trouble !== false);
+}
+
+/** What an administrator has to do something about, or that there is nothing. */
+function Attention({ model, page }: { readonly model: OverviewModel; readonly page: PageContext }) {
+  const { attention } = page.messages.admin;
+  const troubles = troublesOf(model, page);
+  if (troubles.length === 0) {
+    return (
+      <Notice tone="success" icon="check">
+        <p>{attention.nothing}</p>
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="warning" icon="alert">
+      <h2 class="notice-heading">{attention.heading}</h2>
+      <ul>
+        {troubles.map(({ text, path }) => (
+          <li key={text}>{path === null ? text : <a href={pageHref(page, path)}>{text}</a>}</li>
+        ))}
+      </ul>
+    </Notice>
   );
 }
 
