@@ -10,7 +10,7 @@ import type { Destination } from "../import/destination.ts";
 import { createDomainDestination } from "../import/domain-destination.ts";
 import { createDryDestination } from "../import/dry-destination.ts";
 import type { UnconfirmedUsers } from "../import/import-results.ts";
-import { lineOf, openReport, type ReportOutcome, summaryLines, textPathOf } from "../import/report.ts";
+import { openReport, type ReportOutcome } from "../import/report.ts";
 import type { ImportDeps } from "../import/run-context.ts";
 import { type ImportSummary, runImport } from "../import/run-import.ts";
 import { findAccessKeys } from "../pushes/vault.ts";
@@ -19,8 +19,9 @@ import { sentenceOf } from "./errors.ts";
 import { changedSourceLines } from "./import/changed-source-lines.ts";
 import { orWrongSettings, refuseOwnData, refuseSharedKey, refuseWrongKeys } from "./import/checks.ts";
 import { collect, type GivenSource, givenSource, type SourceOptions } from "./import/given-source.ts";
+import { type ImportEnding, type ImportOutput, printedOutput } from "./import/import-output.ts";
 import { openSource } from "./import/open-source.ts";
-import { createProblemLines, createProgress, type Progress, reportPath } from "./import/progress.ts";
+import { createProgress, reportPath } from "./import/progress.ts";
 import { sourceMarkOf } from "./move-in/source-mark.ts";
 import { findMasterKeys, withDomain } from "./open-domain.ts";
 import { getSettings } from "./settings.ts";
@@ -84,26 +85,26 @@ export interface ImportRequest {
   readonly given: GivenSource;
   /** Called for every row that was read. */
   readonly onProgress?: ImportDeps["onProgress"];
-  /** Otherwise progress is printed for people. */
-  readonly logProgress?: Progress;
+  /** Otherwise everything is printed for people. */
+  readonly output?: ImportOutput;
   /** Runs before the first write and after the last one, unless it is a dry run. @param run the import; returns its exit code. */
   readonly aroundWrites?: (domain: Domain, run: () => Promise<number>) => Promise<number>;
 }
 
 /** @returns the exit code. */
 export async function importPasswordPusher(io: CliIo, request: ImportRequest): Promise<number> {
-  const { config, options, given } = request;
+  const { config, options, given, output = printedOutput(io) } = request;
   const { environment } = given;
   const source = await openChecked({ io, config, options }, given).catch(orWrongSettings);
   try {
     if (options.dryRun !== true) await refuseWrongKeys(source, given.envFile);
-    for (const warning of source.warnings) io.stderr(`WARNING: ${warning}\n`);
+    for (const warning of source.warnings) output.warning(warning);
     const unconfirmedUsers = options.unconfirmedUsers ?? unconfirmedUsersOf(environment);
     const runInto = (destination: Destination) =>
-      importAndReport(io, { ...request, source, destination, unconfirmedUsers });
+      importAndReport(io, { ...request, output, source, destination, unconfirmedUsers });
     return options.dryRun === true
       ? await dryRun(config, io, source, runInto)
-      : await importInto(io, request, source, runInto);
+      : await importInto(io, { ...request, output }, source, runInto);
   } finally {
     await source.close();
   }
@@ -136,14 +137,15 @@ type Import = (destination: Destination) => Promise<number>;
 
 async function importInto(
   io: CliIo,
-  { config, aroundWrites = (_domain, run) => run() }: ImportRequest,
+  { config, aroundWrites = (_domain, run) => run(), output }: ImportRequest,
   source: ImportSource,
   runInto: Import,
 ): Promise<number> {
   let exitCode: number = exitCodes.failed;
-  await withDomain(config, io, async (domain) => {
+  const work = async (domain: Domain) => {
     exitCode = await aroundWrites(domain, () => runInto(createDomainDestination(domain, io, source.fingerprint)));
-  });
+  };
+  await withDomain(config, io, work, output?.events);
   return exitCode;
 }
 
@@ -172,30 +174,25 @@ async function dryRun(config: Config, io: CliIo, source: ImportSource, runInto: 
   }
 }
 
-async function importAndReport(
-  io: CliIo,
-  {
-    config,
-    source,
-    destination,
-    options,
-    given,
-    onProgress,
-    logProgress,
-    unconfirmedUsers,
-  }: ImportRequest & {
-    readonly source: ImportSource;
-    readonly destination: Destination;
-    readonly unconfirmedUsers: UnconfirmedUsers | undefined;
-  },
-): Promise<number> {
+/** The first problems only are printed or logged: there may be as many as rows. The report has them all. */
+const printedProblemsMax = 50;
+
+interface OpenedImport extends ImportRequest {
+  readonly output: ImportOutput;
+  readonly source: ImportSource;
+  readonly destination: Destination;
+  readonly unconfirmedUsers: UnconfirmedUsers | undefined;
+}
+
+async function importAndReport(io: CliIo, opened: OpenedImport): Promise<number> {
+  const { config, source, destination, options, given, onProgress, output, unconfirmedUsers } = opened;
   const isDryRun = options.dryRun === true;
   const startedAt = io.clock.now();
   const location = reportLocation(options, config.dataDir, startedAt);
   const head = { version: io.version, fingerprint: source.fingerprint, dryRun: isDryRun, startedAt };
   const report = location === undefined ? undefined : openReport(location, head);
-  const problemLines = createProblemLines(io, report?.path);
-  const printProgress = createProgress(io, logProgress);
+  let problems = 0;
+  const printProgress = createProgress(io, output.progress);
   try {
     const summary = await runImport({
       source,
@@ -213,19 +210,20 @@ async function importAndReport(
       },
       onProblem(problem) {
         report?.problem(problem);
-        problemLines.print(lineOf(problem));
+        problems += 1;
+        if (problems <= printedProblemsMax) output.problem(problem);
       },
     });
-    problemLines.end();
     const outcome = outcomeOf(summary);
     report?.finish({ outcome, summary, failure: undefined, finishedAt: io.clock.now() });
-    printSummary(io, summary, { outcome, isDryRun, path: report?.path });
+    const suppressedCount = Math.max(0, problems - printedProblemsMax);
+    output.finished({ summary, outcome, isDryRun, suppressedCount, report: report?.path });
     return exitCodeOf(outcome);
   } catch (error) {
     const failure = sentenceOf(error);
     report?.finish({ outcome: "failed", summary: undefined, failure, finishedAt: io.clock.now() });
     if (!(error instanceof SourceChangedError)) throw error;
-    for (const line of changedSourceLines(error, config, options, sourceMarkOf(given))) io.stderr(`${line}\n`);
+    output.refused(changedSourceLines(error, config, options, sourceMarkOf(given)));
     return exitCodes.failed;
   }
 }
@@ -236,7 +234,7 @@ function reportLocation({ report, dryRun: isDryRun }: Options, dataDir: string, 
   return isDryRun === true ? undefined : { default: reportPath(dataDir, startedAt) };
 }
 
-function outcomeOf({ interrupted, results, differences }: ImportSummary): keyof typeof endings {
+function outcomeOf({ interrupted, results, differences }: ImportSummary): ImportEnding["outcome"] {
   if (interrupted) return "interrupted";
   return results.problems + differences.length > 0 ? "with_problems" : "complete";
 }
@@ -244,22 +242,4 @@ function outcomeOf({ interrupted, results, differences }: ImportSummary): keyof 
 function exitCodeOf(outcome: ReportOutcome): number {
   if (outcome === "complete") return exitCodes.ok;
   return outcome === "with_problems" ? withProblemsExitCode : exitCodes.failed;
-}
-
-const endings: Readonly<Record<Exclude<ReportOutcome, "failed">, string>> = {
-  complete: "Everything is imported. The counts of source and destination agree.",
-  with_problems:
-    "Everything else is imported. To import what was left out, run `sealpush import password-pusher` again with what was missing, " +
-    "such as the right keys or the files. What was imported in part stays so: to complete it, import into an empty data folder.",
-  interrupted: "Interrupted. To continue, run the same command again.",
-};
-
-function printSummary(
-  io: CliIo,
-  summary: ImportSummary,
-  { outcome, isDryRun, path }: { outcome: keyof typeof endings; isDryRun: boolean; path: string | undefined },
-): void {
-  for (const line of summaryLines(summary)) io.stdout(`${line}\n`);
-  io.stdout(`\n${isDryRun ? "Nothing was written: this is what a run would do." : endings[outcome]}\n`);
-  if (path !== undefined) io.stdout(`Report: ${path} and ${textPathOf(path)}\n`);
 }

@@ -11,12 +11,13 @@ import { ForeignDatabaseError } from "../database/database.ts";
 import { findMoveIn, markMoveIn } from "../database/move-marks.ts";
 import { awaitDatabase, embeddedFileOf } from "../database/open-database.ts";
 import { hasData, isNewDatabase, WrongMasterKeyError } from "../pushes/vault.ts";
-import { createEvents } from "../telemetry/events.ts";
+import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
 import { parseSourceAddress, type SourceAddress } from "./import/database-address.ts";
 import { findOldDatabase, findSource, noSource, optionsAsSettings } from "./import/given-source.ts";
+import { loggedOutput } from "./import/import-output.ts";
 import { openSource, type SourceArguments } from "./import/open-source.ts";
 import { importPasswordPusher } from "./import.ts";
 import { openProgressServer } from "./move-in/progress-server.ts";
@@ -156,7 +157,7 @@ async function isInUse(config: Config, io: CliIo): Promise<boolean> {
 async function stateOf(config: Config, io: CliIo): Promise<State> {
   const path = embeddedFileOf(config.database);
   if (path !== undefined && !existsSync(path)) return "none";
-  const onWaiting = (sentence: string) => io.stderr(`${sentence} The start waits for it for up to 30 seconds.\n`);
+  const onWaiting = eventsTo(io, config.logLevel).databaseAwaited;
   await awaitDatabase(config.database, { ...io, onWaiting, abandoned: undefined });
   const db = await openDatabaseOf(config, io);
   try {
@@ -177,17 +178,15 @@ async function moveIn(io: CliIo, loaded: LoadResult, config: Config): Promise<nu
   makeDataFolder(config.dataDir);
   const server = await openProgressServer(config);
   const events = eventsTo(io, config.logLevel);
-  io.stderr(
-    `Importing the data of Password Pusher, which are only read. Until this is done, /up on port ${server.port} answers 503 with the progress.\n`,
-  );
+  events.importStarted(server.port);
   try {
-    await awaitSource(io, source);
+    await awaitSource(io, source, events);
     const exitCode = await importPasswordPusher(io, {
       config,
       options: {},
       given: source,
       onProgress: server.report,
-      logProgress: (table, read, total) => events.importProgress({ table, read, total }),
+      output: loggedOutput(events),
       async aroundWrites({ db }, run) {
         await markMoveIn(db, "unfinished");
         const code = await run();
@@ -201,19 +200,14 @@ async function moveIn(io: CliIo, loaded: LoadResult, config: Config): Promise<nu
       if (error instanceof WrongSettings) throw new WrongSettings(error.mistakes.map(optionsAsSettings));
       throw new CommandRefused(optionsAsSettings(sentenceOf(error)), { cause: error });
     });
-    if (!isImported(exitCode)) return exitCode;
-    io.stderr(
-      "The import is finished, and the server starts with its own database. Keep SEALPUSH_MOVE_IN=yes set. To compare both " +
-        "sides without counting a view, run `sealpush import verify`.\n",
-    );
-    return undefined;
+    return isImported(exitCode) ? undefined : exitCode;
   } finally {
     await server.close();
   }
 }
 
 /** Containers start together, and a database server may need longer. The import reports any other problem. */
-async function awaitSource(io: CliIo, source: SourceArguments): Promise<void> {
+async function awaitSource(io: CliIo, source: SourceArguments, events: Events): Promise<void> {
   if (parseSourceAddress(source.database).engine === "sqlite") return;
   const startedAt = io.monotonicMs();
   for (let isWaiting = false; ; isWaiting = true) {
@@ -222,9 +216,7 @@ async function awaitSource(io: CliIo, source: SourceArguments): Promise<void> {
       return;
     } catch (error) {
       if (!isNotStarted(error) || io.monotonicMs() - startedAt > awaitedMs) return;
-      if (!isWaiting) {
-        io.stderr(`${optionsAsSettings(sentenceOf(error))} The start waits for it for up to 30 seconds.\n`);
-      }
+      if (!isWaiting) events.databaseAwaited(optionsAsSettings(sentenceOf(error)));
       await io.pause(secondMs);
     }
   }

@@ -43,8 +43,13 @@ export async function withAccounts(
 }
 
 /** Opens the domain, with its master key, for one command. @throws the errors of `openDomain`. */
-export async function withDomain(config: Config, io: CliIo, work: (domain: Domain) => Promise<void>): Promise<void> {
-  const domain = await openDomain(config, io, eventsFor(io));
+export async function withDomain(
+  config: Config,
+  io: CliIo,
+  work: (domain: Domain) => Promise<void>,
+  events: Events = eventsFor(io),
+): Promise<void> {
+  const domain = await openDomain(config, io, events);
   try {
     await work(domain);
   } finally {

@@ -196,7 +196,8 @@ const effectNames = {
   partly: "imported in part",
 } as const;
 
-function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
+/** The summary of a run as fields. */
+export function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
   const counts = ({ imported, importedBefore, leftOut, skipped }: Counts) => ({
     brought: imported,
     known: importedBefore,

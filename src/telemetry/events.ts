@@ -18,8 +18,17 @@ export interface Events {
   bootCodeMade(code: string): void;
   /** A sentence of the settings table, which never quotes a secret. */
   settingWarning(sentence: string): void;
-  /** The start imports the data of a Password Pusher. Every few seconds, and at the end of each table. */
+  /** The start imports the data of a Password Pusher. Until this is done, each address of the port answers 503 with the progress. */
+  importStarted(port: number): void;
+  /** About the source as a whole. */
+  importWarning(sentence: string): void;
+  /** Every few seconds, and at the end of each table. */
   importProgress(progress: { readonly table: string; readonly read: number; readonly total: number }): void;
+  /** A row that was not imported completely. `id`: in the source. `reason`: without names. */
+  importProblem(problem: ImportedRowProblem): void;
+  importFinished(end: ImportEnd): void;
+  /** The source has changed since it was imported in part. */
+  importRefused(sentence: string): void;
   /** No mark beside the old database says that its data were moved. */
   moveNotMarked(sentence: string): void;
   /** The start waits for a database server that does not answer yet. */
@@ -69,6 +78,25 @@ export interface Events {
   usageNotRecorded(what: string, error: unknown): void;
 }
 
+export interface ImportedRowProblem {
+  readonly table: string;
+  readonly id: number;
+  readonly effect: string;
+  readonly reason: string;
+}
+
+export interface ImportEnd {
+  readonly outcome: "complete" | "with_problems" | "interrupted";
+  /** Problems beyond those that were logged. */
+  readonly suppressedCount: number;
+  /** Path of the report. */
+  readonly report: string | undefined;
+  /** Counts of both sides, as the report has them. */
+  readonly counts: Readonly<Record<string, unknown>>;
+  /** What the outcome means, and what to do next. */
+  readonly sentence: string;
+}
+
 /** Counts of the database since the start of the process. */
 export interface WriteCounts {
   readonly commits: number;
@@ -116,8 +144,6 @@ function serverEvents({
   | "masterKeyMade"
   | "bootCodeMade"
   | "settingWarning"
-  | "importProgress"
-  | "moveNotMarked"
   | "databaseAwaited"
   | "storageFailed"
 > {
@@ -137,13 +163,43 @@ function serverEvents({
         "There is no user yet. Open /first_run and enter this boot code to become the administrator.",
       ),
     settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),
-    importProgress: (progress) => logger.info({ event: "import_progress", ...progress }),
-    moveNotMarked: (sentence) => logger.warn({ event: "move_not_marked" }, sentence),
     databaseAwaited: (sentence) =>
       logger.warn({ event: "database_awaited" }, `${sentence} The start waits for it for up to 30 seconds.`),
     storageFailed: rateLimitedLog(clock, (suppressedCount, code) =>
       logger.error({ event: "storage_failed", code, suppressedCount }, storageFailureSentences[code]),
     ),
+  };
+}
+
+function importEvents({
+  logger,
+}: EventLogs): Pick<
+  Events,
+  | "importStarted"
+  | "importWarning"
+  | "importProgress"
+  | "importProblem"
+  | "importFinished"
+  | "importRefused"
+  | "moveNotMarked"
+> {
+  return {
+    importStarted: (port) =>
+      logger.info(
+        { event: "import_started", port },
+        `Importing the data of Password Pusher, which are only read. Until this is done, /up on port ${port} answers 503 with the progress.`,
+      ),
+    importWarning: (sentence) => logger.warn({ event: "import_warning" }, sentence),
+    importProgress: (progress) => logger.info({ event: "import_progress", ...progress }),
+    importProblem: ({ table, id, effect, reason }) =>
+      logger.warn({ event: "import_problem", table, id, effect, reason }),
+    importFinished: ({ outcome, suppressedCount, report, counts, sentence }) =>
+      logger[outcome === "complete" ? "info" : "warn"](
+        { event: "import_finished", outcome, suppressedCount, report, counts },
+        sentence,
+      ),
+    importRefused: (sentence) => logger.error({ event: "import_refused" }, sentence),
+    moveNotMarked: (sentence) => logger.warn({ event: "move_not_marked" }, sentence),
   };
 }
 
@@ -241,7 +297,7 @@ function jobEvents({
 
 export function createEvents(deps: { readonly logger: Logger; readonly clock: Clock }): Events {
   const shared = eventLogs(deps);
-  return { ...serverEvents(shared), ...requestEvents(shared), ...jobEvents(shared) };
+  return { ...serverEvents(shared), ...importEvents(shared), ...requestEvents(shared), ...jobEvents(shared) };
 }
 
 /** The same events, which are also counted: even those that the log omits because of its rate limit. */

@@ -88,6 +88,20 @@ describe("a volume of Password Pusher", () => {
     );
     expect(report).toContain("PWPUSH_MASTER_KEY is Password Pusher's while SEALPUSH_MOVE_IN is set.");
     await first.stop();
+    const events = first.logLines.map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
+    const ending = events.find(({ event }) => event === "import_finished");
+    expect(ending).toMatchObject({
+      outcome: "with_problems",
+      suppressedCount: 0,
+      report: expect.stringContaining(join(swapped.dataDir, "import-")),
+      counts: { there: { users: many.users, pushes: many.pushes } },
+      msg: expect.stringContaining("`sealpush import verify`"),
+    });
+    const problems = events.filter(({ event }) => event === "import_problem");
+    expect(problems.length).toBeGreaterThan(0);
+    for (const problem of problems) {
+      expect(Object.keys(problem).sort()).toEqual(["effect", "event", "id", "level", "reason", "table", "time"]);
+    }
     swapped.expectUnchanged();
     const ownKey = readFileSync(join(swapped.dataDir, "master.key"), "utf8").trim();
     expect(ownKey).toMatch(/^[0-9a-f]{64}$/);
@@ -242,7 +256,7 @@ async function killAfter(pushes: number, environment: Environment): Promise<bool
   const child = spawnProgram(["serve"], environment);
   onTestFinished(() => void child.kill("SIGKILL"));
   const run = runToItsEnd(child);
-  const port = await progressPort(child.stderr);
+  const port = await progressPort(child.stdout);
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/up`);
     const progress = await answer.json();
@@ -252,8 +266,8 @@ async function killAfter(pushes: number, environment: Environment): Promise<bool
   return (await run).exitCode === null;
 }
 
-async function progressPort(stderr: NodeJS.ReadableStream | null): Promise<number> {
-  return Number(await lineOf(stderr, /\/up on port (\d+) answers 503/));
+async function progressPort(log: NodeJS.ReadableStream | null): Promise<number> {
+  return Number(await lineOf(log, /\/up on port (\d+) answers 503/));
 }
 
 /** What the pattern's group matches in the first such line. */
@@ -330,7 +344,7 @@ test("while it imports, /up answers 503 with the progress, and a killed import c
 
   const child = spawnProgram(["serve"], swapped.environmentOf("yes"));
   onTestFinished(() => void child.kill("SIGKILL"));
-  const port = await progressPort(child.stderr);
+  const port = await progressPort(child.stdout);
   const json = await fetch(`http://127.0.0.1:${port}/up`);
   expect(json.status).toBe(503);
   expect(json.headers.get("cache-control")).toBe("no-store");
@@ -405,7 +419,7 @@ describe("DATABASE_URL of Password Pusher", () => {
     const swapped = await swap(installation, { DATABASE_URL: url.href });
     const child = spawnProgram(["serve"], swapped.environmentOf("yes"));
     onTestFinished(() => void child.kill("SIGKILL"));
-    await lineOf(child.stderr, /(ECONNREFUSED).*The start waits for it/);
+    await lineOf(child.stdout, /"database_awaited".*(ECONNREFUSED).*The start waits for it/);
     const server = createServer((inward) => {
       const outward = connect(Number(port), hostname);
       inward.on("error", () => outward.destroy()).pipe(outward);

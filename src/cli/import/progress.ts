@@ -23,23 +23,3 @@ export function createProgress(
     print(table, read, total);
   };
 }
-
-const problemLinesMax = 50;
-
-/** Prints the first problems only: there may be as many as rows. The report has them all. */
-export function createProblemLines(io: CliIo, path: string | undefined) {
-  let count = 0;
-  return {
-    print(line: string) {
-      count += 1;
-      if (count <= problemLinesMax) io.stderr(`${line}\n`);
-    },
-    end() {
-      const more = count - problemLinesMax;
-      if (more <= 0) return;
-      io.stderr(
-        `and ${more} more. ${path === undefined ? "--report FILE lists them all" : "The report lists them all"}.\n`,
-      );
-    },
-  };
-}
