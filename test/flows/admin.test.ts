@@ -339,7 +339,7 @@ test("the settings are grouped, with meaning, allowed values, default and origin
   const namesFor = async (query: string) => {
     const { status, body } = await root.get(`/admin/settings${query}`);
     expect(status).toBe(200);
-    return [...body.matchAll(/<th scope="row"><code[^>]*>(\w+)</g)].map(([, name]) => name);
+    return [...body.matchAll(/<th scope="row"><details[^>]*><summary><code[^>]*>(\w+)</g)].map(([, name]) => name);
   };
   const all = await namesFor("");
   expect(all).toEqual(

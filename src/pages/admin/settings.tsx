@@ -2,6 +2,7 @@ import type { FastifyReply } from "fastify";
 import { type SettingOrigin, settingTable } from "../../config/config.ts";
 import type { Setting } from "../../config/setting.ts";
 import type { Page, PageContext } from "../page.ts";
+import { Fact } from "../parts/fact.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
@@ -106,13 +107,11 @@ function Group({ title, rows, isOpen, page }: GroupProps) {
             <th scope="col">{admin.setting}</th>
             <th scope="col">{admin.value}</th>
             <th scope="col">{admin.from}</th>
-            <th scope="col">{admin.allowed}</th>
-            <th scope="col">{admin.fromDefault}</th>
           </tr>
         </thead>
         <tbody>
           {rows.map(({ row, origin }) => (
-            <SettingRow key={row.env} row={row} origin={origin} page={page} />
+            <SettingRow key={row.env} row={row} origin={origin} isOpen={isOpen} page={page} />
           ))}
         </tbody>
       </table>
@@ -120,15 +119,29 @@ function Group({ title, rows, isOpen, page }: GroupProps) {
   );
 }
 
-function SettingRow({ row, origin, page }: ShownSetting & { readonly page: PageContext }) {
+interface SettingRowProps extends ShownSetting {
+  /** Shows the texts, where a search may have found something. */
+  readonly isOpen: boolean;
+  readonly page: PageContext;
+}
+
+function SettingRow({ row, origin, isOpen, page }: SettingRowProps) {
   const { admin } = page.messages;
   return (
     <tr>
       <th scope="row">
-        <code dir="ltr">{row.env}</code>
-        <p lang="en" dir="ltr">
-          <WithCode text={row.doc} />
-        </p>
+        <details class="admin-setting" open={isOpen}>
+          <summary>
+            <code dir="ltr">{row.env}</code>
+          </summary>
+          <p lang="en" dir="ltr">
+            <WithCode text={row.doc} />
+          </p>
+          <dl>
+            <EnglishFact label={admin.allowed} text={row.allowed} />
+            <EnglishFact label={admin.fromDefault} text={row.defaultShown} />
+          </dl>
+        </details>
       </th>
       <td data-label={admin.value}>
         <code dir="ltr">{origin.shown}</code>
@@ -136,17 +149,17 @@ function SettingRow({ row, origin, page }: ShownSetting & { readonly page: PageC
       <td data-label={admin.from}>
         <span class={origin.from === "default" ? "badge" : "badge badge-active"}>{originName(origin.from, page)}</span>
       </td>
-      <td data-label={admin.allowed}>
-        <span lang="en" dir="ltr">
-          <WithCode text={row.allowed} />
-        </span>
-      </td>
-      <td data-label={admin.fromDefault}>
-        <span lang="en" dir="ltr">
-          <WithCode text={row.defaultShown} />
-        </span>
-      </td>
     </tr>
+  );
+}
+
+function EnglishFact({ label, text }: { readonly label: string; readonly text: string }) {
+  return (
+    <Fact label={label}>
+      <span lang="en" dir="ltr">
+        <WithCode text={text} />
+      </span>
+    </Fact>
   );
 }
 
