@@ -18,7 +18,7 @@ export interface ImportEnding {
 
 /** Where an import says what it does: to people, or in the log of the start that imports. */
 export interface ImportOutput {
-  /** Of the domain into which it imports. */
+  /** Events of the domain into which it imports. */
   readonly events: Events;
   warning(sentence: string): void;
   readonly progress: Progress;
