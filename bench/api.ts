@@ -11,9 +11,10 @@ import { readOptions } from "./options.ts";
 import { measureOnPostgres } from "./postgres.ts";
 import { type Figure, publish } from "./report.ts";
 import { recordAnswers } from "./requests.ts";
-import { type Measured, measureRound, type Phase, phases, type Round } from "./rounds.ts";
+import { type Measured, measureRound, type Phase, phases, problemsOf, type Round } from "./rounds.ts";
 import { type CommitCounts, startSealpush } from "./sealpush-process.ts";
 import { median } from "./statistics.ts";
+import { compareBuilds } from "./two-builds.ts";
 
 /**
  * The speed of complete, durable creates and claims relative to the bare framework. Bare and real routes alternate in one
@@ -27,12 +28,10 @@ const plan = options.short
 /** The default number of connections of one process. */
 const pool = 10;
 
-/** A load generator above this share of a core would measure itself. */
-const clientShareMax = 0.8;
-
 const machine = describeMachine();
 const cores = assignCores();
 const dataDir = mkdtempSync(join(tmpdir(), "sealpush-bench-"));
+const builds = await compareBuilds(cores, join(dataDir, "builds"), options);
 const { rounds, counts } = await measureRoutes();
 const file = await measureFileTransfer(cores.server, join(dataDir, "files"), plan.fileBytes);
 const fileElsewhere = await measureInObjectStore();
@@ -52,8 +51,20 @@ process.exitCode = publish(
       "full durability (no answer before the log is synced), throttling off, anonymous text pushes of 40 characters, one view each",
       onPostgres.condition,
     ],
-    figures: [...routeFigures(rounds, counts), ...file.figures, ...fileElsewhere.figures, ...onPostgres.figures],
-    broken: [...rounds.flatMap(problemsOf), ...file.broken, ...fileElsewhere.broken, ...onPostgres.broken],
+    figures: [
+      ...builds.figures,
+      ...routeFigures(rounds, counts),
+      ...file.figures,
+      ...fileElsewhere.figures,
+      ...onPostgres.figures,
+    ],
+    broken: [
+      ...builds.broken,
+      ...rounds.flatMap(problemsOfRound),
+      ...file.broken,
+      ...fileElsewhere.broken,
+      ...onPostgres.broken,
+    ],
   },
   options.json,
 );
@@ -127,15 +138,6 @@ function routeFigures(all: readonly Round[], { commits, units }: CommitCounts): 
   ];
 }
 
-function problemsOf(round: Round, at: number): string[] {
-  return phases.flatMap((phase) => {
-    const { clientShare, failures } = round[phase];
-    const where = `round ${at + 1}, ${phase}`;
-    return [
-      ...(failures > 0 ? [`${where}: ${failures} requests were not answered as they should`] : []),
-      ...(clientShare > clientShareMax && !options.short
-        ? [`${where} is void: the generator used ${Math.round(clientShare * 100)} % of its core`]
-        : []),
-    ];
-  });
+function problemsOfRound(round: Round, at: number): string[] {
+  return phases.flatMap((phase) => problemsOf(`round ${at + 1}, ${phase}`, [round[phase]], options.short));
 }

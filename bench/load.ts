@@ -13,9 +13,16 @@ let tokens: string[] = [];
 
 function requestsOf(job: LoadJob): readonly Buffer[] {
   if (job.each === "same") return [Buffer.from(job.request, "latin1")];
+  if (job.shuffles === true) shuffle(tokens);
   const paths = job.each === "kept_token" ? tokens : job.madeUpTokens;
-  if (job.each === "kept_token") tokens = [];
   return paths.map((token) => Buffer.from(job.request.replace("TOKEN", token), "latin1"));
+}
+
+function shuffle(list: string[]): void {
+  for (let last = list.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(Math.random() * (last + 1));
+    [list[last], list[other]] = [list[other] ?? "", list[last] ?? ""];
+  }
 }
 
 function keepToken(body: Buffer): void {
@@ -31,7 +38,7 @@ function portOf({ ports }: LoadJob, connection: number): number {
 
 async function run(job: LoadJob): Promise<LoadResult> {
   const requests = requestsOf(job);
-  const requestsMax = job.each === "kept_token" ? requests.length : Number.POSITIVE_INFINITY;
+  const requestsMax = job.each === "kept_token" ? requests.length : (job.requestsMax ?? Number.POSITIVE_INFINITY);
   const latencies = new Latencies();
   const statuses = new Map<number, number>();
   const finished = Promise.withResolvers<void>();
@@ -54,7 +61,8 @@ async function run(job: LoadJob): Promise<LoadResult> {
       latencies.record((now - sentAt) * 1_000);
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
       if (job.keepTokens && answer.status === 201) keepToken(answer.body);
-      if (now < deadline && sent < requestsMax) return next();
+      const isInTime = now < deadline || job.requestsMax !== undefined;
+      if (isInTime && sent < requestsMax) return next();
       connection.close();
       running -= 1;
       if (running === 0) finished.resolve();
@@ -72,6 +80,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   await finished.promise;
   const elapsedMs = performance.now() - startedAt;
   const cpu = process.cpuUsage(cpuBefore);
+  if (job.each === "kept_token") tokens = job.shuffles === true ? tokens.slice(sent) : [];
   return {
     requests: latencies.count,
     elapsedMs,

@@ -37,6 +37,8 @@ const madeUpTokens = Array.from({ length: 20_000 }, (_, at) => at.toString(32).p
 export interface LoadPlan {
   readonly connections: number;
   readonly durationMs: number;
+  /** The phase ends after so many requests, however long they take. */
+  readonly requestsMax?: number;
 }
 
 /** Every push is created and claimed in the same round. */
@@ -49,15 +51,23 @@ export async function measureRound({ load, bare, sealpush }: Parties, plan: Load
   };
 }
 
-/** "claim" claims the pushes that the last "create" has created. */
-export async function measurePhase(load: LoadProcess, server: Server, phase: Phase, plan: LoadPlan): Promise<Measured> {
+/** "claim" claims the pushes in the order of their creation, "randomClaim" in no order, and each of them once. */
+export async function measurePhase(
+  load: LoadProcess,
+  server: Server,
+  phase: Phase | "randomClaim",
+  plan: LoadPlan,
+): Promise<Measured> {
   const creates = phase === "bareCreate" || phase === "create";
   const cpuBefore = cpuMs(server.pid);
   const result = await load.run({
-    ...plan,
+    connections: plan.connections,
+    durationMs: plan.durationMs,
+    requestsMax: plan.requestsMax,
     ports: [server.port],
     request: creates ? createRequest(server.port) : claimRequest(server.port),
-    each: creates ? "same" : phase === "claim" ? "kept_token" : "made_up_token",
+    each: creates ? "same" : phase === "bareClaim" ? "made_up_token" : "kept_token",
+    shuffles: phase === "randomClaim",
     madeUpTokens: phase === "bareClaim" ? madeUpTokens : [],
     keepTokens: phase === "create",
   });
@@ -73,4 +83,19 @@ function measured(result: LoadResult, serverCpuMs: number, status: number): Meas
     clientShare: result.clientShare,
     failures: result.requests - (result.statuses[status] ?? 0),
   };
+}
+
+/** A load generator above this share of a core would measure itself. */
+const clientShareMax = 0.8;
+
+/** What makes figures unusable. @param where the phase, for the report. @param measurements of generators that share a core. */
+export function problemsOf(where: string, measurements: readonly Measured[], short: boolean): string[] {
+  const failures = measurements.reduce((sum, measured) => sum + measured.failures, 0);
+  const share = measurements.reduce((sum, measured) => sum + measured.clientShare, 0);
+  return [
+    ...(failures > 0 ? [`${where}: ${failures} requests were not answered as they should`] : []),
+    ...(share > clientShareMax && !short
+      ? [`${where} is void: the generator used ${Math.round(share * 100)} % of its core`]
+      : []),
+  ];
 }

@@ -4,7 +4,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { nodeOn } from "./cores.ts";
 
-const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+/** This build. */
+export const ownProgram = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
 /** Turns off throttling, which would limit the measurement. Everything else is as `npm start` and the image have it. */
 const settings = {
@@ -29,11 +30,12 @@ export interface SealpushProcess {
   end(): Promise<void>;
 }
 
-/** The built server, on a data folder and a core of its own. */
+/** A built server on a data folder of its own. */
 export async function startSealpush(
   core: number | undefined,
   dataDir: string,
   more: Readonly<Record<string, string>> = {},
+  program = ownProgram,
 ): Promise<SealpushProcess> {
   const [command, parameters] = nodeOn(core, [program, "serve"]);
   const child = spawn(command, parameters, {
@@ -67,7 +69,7 @@ export async function startSealpush(
 /** Runs an operator's command. @returns its output. */
 export function runSealpush(dataDir: string, parameters: readonly string[], input: string): string {
   const env = { PATH: process.env.PATH, DATA_DIR: dataDir };
-  const run = spawnSync(process.execPath, [program, ...parameters], { env, input, encoding: "utf8" });
+  const run = spawnSync(process.execPath, [ownProgram, ...parameters], { env, input, encoding: "utf8" });
   if (run.status !== 0) throw new Error(`sealpush ${parameters.join(" ")} failed: ${run.stderr}`);
   return run.stdout.trim();
 }
