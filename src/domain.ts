@@ -324,7 +324,14 @@ function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Ac
     dailyMax,
     async findOwner(ownerId) {
       const user = await accounts.findUser(ownerId);
-      return user && { email: user.email, isConfirmed: user.confirmedAt !== null, language: user.language };
+      return (
+        user && {
+          email: user.email,
+          isConfirmed: user.confirmedAt !== null,
+          isDisabled: user.disabledAt !== null,
+          language: user.language,
+        }
+      );
     },
     async assertRoom() {
       if (await requestedOutbox.isFull()) throw unavailable("Too many emails wait to be sent. Try again later.", 60);

@@ -77,6 +77,7 @@ export function createAccounts(deps: AccountsDeps) {
     clock: deps.clock,
     store: createProfileStore(deps.db),
     checkPassword: passwords.checkPassword,
+    onChoiceNotRecorded: (error) => deps.onUseNotRecorded("sender_choice", error),
   });
 
   const secondFactors = createSecondFactors({

@@ -31,5 +31,5 @@ export interface AccountsDeps {
   /** undefined: single sign-on is off. */
   readonly provider: Provider | undefined;
   /** The time of last use could not be stored. The request still succeeds. */
-  readonly onUseNotRecorded: (of: "api_token" | "session", error: unknown) => void;
+  readonly onUseNotRecorded: (of: "api_token" | "session" | "sender_choice", error: unknown) => void;
 }

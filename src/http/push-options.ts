@@ -42,7 +42,9 @@ export const nonPublicOptionFields = mapNonPublic(requestField);
 
 /** Schemas of the options in an answer, and of those that only an answer for the owner has. */
 export const publicOptionAnswers = mapPublic(() => Type.Boolean());
-export const ownersOptionAnswers = mapOwners(() => Type.Boolean());
+export const ownersOptionAnswers = mapOwners(() =>
+  Type.Optional(Type.Boolean({ description: "Absent if there is no owner." })),
+);
 
 /** The options in an answer of the API. */
 export function presentOptions(

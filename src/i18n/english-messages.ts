@@ -160,6 +160,7 @@ export interface EnglishMessages {
   readonly step: {
     readonly title: string;
     readonly heading: string;
+    readonly headingFrom: Message<{ sender: string }>;
     readonly lead: string;
     readonly leadPassphrase: string;
     readonly viewsLeft: Message<{ count: number }>;
@@ -179,6 +180,7 @@ export interface EnglishMessages {
   };
   readonly secret: {
     readonly title: string;
+    readonly from: Message<{ sender: string }>;
     readonly text: string;
     readonly url: string;
     readonly qr: string;
@@ -305,6 +307,8 @@ export interface EnglishMessages {
     readonly retrievalStepHint: string;
     readonly deletable: string;
     readonly deletableHint: string;
+    readonly sender: string;
+    readonly senderHint: Message<{ email: string }>;
     readonly remember: string;
     readonly rememberHint: string;
     readonly labels: string;
@@ -324,6 +328,7 @@ export interface EnglishMessages {
     readonly set: {
       readonly retrievalStep: string;
       readonly deletable: string;
+      readonly sender: string;
       readonly name: string;
       readonly note: string;
       readonly mail: Message<{ count: string }>;

@@ -115,6 +115,7 @@ describe.each(["folder", "S3"])(
         deletableByViewer: false,
         retrievalStep: false,
         notifyOnView: false,
+        senderShown: false,
       };
       expect(await adoptPush(deps, push, async () => "recorded")).toMatchObject({ outcome: "imported" });
       await expectOrder(fixture, urlToken, names);

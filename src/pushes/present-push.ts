@@ -39,7 +39,12 @@ export function isListedFor(row: Pick<PushRow, "ownerId" | "isAnswer">, ownerId:
  * authenticated: somebody who can write to the database and knows a link could otherwise replace what is behind it.
  */
 export function isProvenOwner(row: OwnedRow, urlToken: string, actor: Actor, vault: Vault): boolean {
-  return isOwner(row, actor) && isOwnersRow({ ...row, linkCheck: vault.urlTokens.addressOf(urlToken).check }, vault);
+  return isOwner(row, actor) && hasProvenOwner(row, urlToken, vault);
+}
+
+/** Whether the server made exactly this link for the owner in the row. */
+export function hasProvenOwner(row: OwnedRow, urlToken: string, vault: Vault): boolean {
+  return isOwnersRow({ ...row, linkCheck: vault.urlTokens.addressOf(urlToken).check }, vault);
 }
 
 type OwnedRow = Pick<PushRow, "id" | "ownerId" | "linkCheck" | "ownerCheck">;
@@ -111,6 +116,7 @@ export function toPush(row: UnsealedPushRow, urlToken: string, now: number): Pus
     ...publicOptions(row),
     passphraseRequired: row.passphraseSalt !== null,
     endToEnd: endToEndOf(row),
+    showsSender: row.senderShown && row.isAnswer === 0,
     isAnswer: row.isAnswer === 1,
     expired,
     deleted: row.endReason !== null && row.endReason !== "views" && row.endReason !== "time",

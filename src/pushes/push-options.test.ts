@@ -18,12 +18,13 @@ const unusedEmails: PushEmails = {
 const settersOf = {
   anybody: { anonymous: true, unconfirmed: true, confirmed: true, withoutEmail: true },
   owner: { anonymous: false, unconfirmed: true, confirmed: true, withoutEmail: true },
-  confirmed_owner: { anonymous: false, unconfirmed: false, confirmed: true, withoutEmail: false },
+  confirmed_owner: { anonymous: false, unconfirmed: false, confirmed: true, withoutEmail: true },
+  notified_owner: { anonymous: false, unconfirmed: false, confirmed: true, withoutEmail: false },
 } as const;
 
 test.each(pushOptions.keys)("%s can be switched on only by the callers in its rule", async (option) => {
   const problems = (actor: typeof stranger, isConfirmed = false, notifiesOfViews = true) => {
-    const owner = { email: "ada@example.com", isConfirmed, language: null };
+    const owner = { email: "ada@example.com", isConfirmed, isDisabled: false, language: null };
     const emails = { ...unusedEmails, notifiesOfViews, findOwner: async () => owner };
     return findOptionProblems({ emails }, { [option]: true }, actor);
   };
@@ -59,5 +60,5 @@ test("only the owner finds options that are not for everybody", async () => {
   };
   expect(await seenBy(signedIn(1))).toEqual(pushOptions.keys);
   expect(await seenBy(signedIn(2))).toEqual(Object.keys(publicOptions(optionsBy(() => true))));
-  expect(await seenBy(stranger)).not.toContain("notifyOnView");
+  for (const option of ["notifyOnView", "senderShown"]) expect(await seenBy(stranger)).not.toContain(option);
 });

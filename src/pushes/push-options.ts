@@ -6,8 +6,11 @@ import type { PushEmails } from "./notifications/push-emails.ts";
 import { optionsBy, type PushOption, type PushOptions } from "./store/tables.ts";
 
 interface OptionRule {
-  /** The callers who may switch it on. `confirmed_owner`: a user with a confirmed email address, on a server that sends email. */
-  readonly setBy: "anybody" | "owner" | "confirmed_owner";
+  /**
+   * The callers who may switch it on. `confirmed_owner`: a user with a confirmed email address; `notified_owner`: such a user,
+   * on a server that sends email.
+   */
+  readonly setBy: "anybody" | "owner" | "confirmed_owner" | "notified_owner";
   /** The callers who get it in answers of the API. Owners see every option on their pages and in their data export. */
   readonly answeredTo: "everybody" | "owner" | "nobody";
   /** Whether pushes of an import source have it. If not, it is off for imported pushes. */
@@ -36,13 +39,23 @@ export const optionRules = {
   },
   notifyOnView: {
     // Strangers trigger view notifications, so they are sent only to confirmed addresses.
-    setBy: "confirmed_owner",
+    setBy: "notified_owner",
     answeredTo: "nobody",
     isImported: false,
     settings: () => ({ offered: true, default: false }),
     description:
       "An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token " +
       "whose user has confirmed their email address (on the account's page), and a server that sends email. Default: false.",
+  },
+  senderShown: {
+    // Recipients trust the address, and anybody can sign up with another person's.
+    setBy: "confirmed_owner",
+    answeredTo: "owner",
+    isImported: false,
+    settings: () => ({ offered: true, default: false }),
+    description:
+      "An extension of Sealpush: everybody with the link sees the owner's current confirmed email address, before and after " +
+      "opening. Needs a token whose user has confirmed their email address. Default: false.",
   },
 } as const satisfies Readonly<Record<PushOption, OptionRule>>;
 
@@ -113,7 +126,7 @@ async function setterProblem(
   { user }: Pick<Actor, "user">,
 ): Promise<string | undefined> {
   if (setBy === "anybody") return undefined;
-  if (setBy === "confirmed_owner" && !emails.notifiesOfViews) return "This server does not send email.";
+  if (setBy === "notified_owner" && !emails.notifiesOfViews) return "This server does not send email.";
   if (user === null) return "needs an API token or a signed-in user.";
   if (setBy === "owner") return undefined;
   const owner = await emails.findOwner(user.id);

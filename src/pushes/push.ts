@@ -34,6 +34,8 @@ export interface Push extends PublicOptions {
   readonly passphraseRequired: boolean;
   /** null: the server receives the content as it is. */
   readonly endToEnd: EndToEnd | null;
+  /** Everybody with the link may see the owner's address, which `findSender` returns. */
+  readonly showsSender: boolean;
   /** It answers a request of its owner: every view counts, also the owner's. */
   readonly isAnswer: boolean;
   readonly expired: boolean;
@@ -223,6 +225,8 @@ export type ClaimOutcome =
       /** null: the payload is a text. */
       readonly fields: readonly PushField[] | null;
       readonly files: readonly RevealedFile[];
+      /** See `Pushes.findSender`. */
+      readonly sender: string | null;
       /** null: this view is not counted. */
       readonly earlierViews: EarlierViews | null;
       /** The answer to an earlier view is sent again under its idempotency key, and nothing is counted. */

@@ -14,6 +14,7 @@ import { administratorOperations } from "./read/admin-list.ts";
 import { exportOperations } from "./read/export-owned.ts";
 import { readOperations } from "./read/find-push.ts";
 import { searchLimits, searchOperations } from "./read/search.ts";
+import { senderOperations } from "./read/sender.ts";
 
 export { becomesLink, fieldTypes } from "@sealpush/age/fields";
 export { StoredFileError } from "./claim/stored-files.ts";
@@ -45,6 +46,8 @@ export function createPushes(deps: PushDeps) {
     ...ticketOperations(deps),
     // find, list, listByIds, audit
     ...readOperations(deps),
+    // findSender
+    ...senderOperations(deps),
     // search: for the owner's dashboard
     ...searchOperations(deps, searchLimits),
     // trail, wholeTrail: for the owner's audit page

@@ -74,7 +74,7 @@ export interface Events {
   tracesNotSent(error: unknown): void;
   /** The database did not answer a query of a limit: the process counts by itself. At most one line per second; `suppressedCount` counts the others. */
   limitsUnanswered(error: unknown): void;
-  /** A write of `last_used_at` or `seen_at` failed; the request continued. */
+  /** A write of `last_used_at`, `seen_at` or a remembered choice of a form failed; the request continued. */
   usageNotRecorded(what: string, error: unknown): void;
 }
 

@@ -39,6 +39,7 @@ test("the response has exactly the keys of the contract", async () => {
     expires_at: "2026-01-22T12:00:00.000Z",
     name: "n",
     note: "o",
+    sender_shown: false,
   });
 });
 

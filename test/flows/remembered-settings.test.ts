@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { noDefaults } from "../../src/accounts/accounts.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
@@ -129,7 +130,7 @@ test("an account's own defaults win, and its form does not offer to remember", a
   const person = await signInClient(app, "ada@example.com", { join: true });
   const user = await app.app.domain.accounts.findUserByEmail("ada@example.com");
   await app.app.domain.accounts.setPushDefaults(user?.id ?? 0, {
-    kind: null,
+    ...noDefaults,
     kinds: { text: { expireAfterDays: 11 } },
   });
   const page = await person.get("/", { cookie: `${person.cookie()}; sealpush_form=text-15m-9-0-0` });

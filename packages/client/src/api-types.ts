@@ -51,6 +51,8 @@ export type CreatePushRequest = {
     readonly notify_emails_to_locale?: string;
     /** An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token whose user has confirmed their email address (on the account's page), and a server that sends email. Default: false. */
     readonly notify_on_view?: boolean;
+    /** An extension of Sealpush: everybody with the link sees the owner's current confirmed email address, before and after opening. Needs a token whose user has confirmed their email address. Default: false. */
+    readonly sender_shown?: boolean;
   };
 };
 
@@ -85,7 +87,7 @@ export type Version = {
 };
 
 export type Features = {
-  readonly features: readonly ("fields" | "expires_at" | "policy")[];
+  readonly features: readonly ("fields" | "sender_shown" | "expires_at" | "policy")[];
 };
 
 export type Policy = {
@@ -165,6 +167,8 @@ export type OwnedPush = {
   readonly name: string;
   /** Empty if there is none. */
   readonly note: string;
+  /** Absent if there is no owner. */
+  readonly sender_shown?: boolean;
 };
 
 export type CreatedPush = {
@@ -197,6 +201,8 @@ export type CreatedPush = {
   readonly name: string;
   /** Empty if there is none. */
   readonly note: string;
+  /** Absent if there is no owner. */
+  readonly sender_shown?: boolean;
   /** The fields that were sent, without their values; absent if there are none. */
   readonly fields?: readonly ({
     readonly label: string;
@@ -246,6 +252,8 @@ export type RetrievedPush = {
     readonly value: string;
     readonly type: "text" | "secret" | "otp";
   })[];
+  /** The confirmed address of the owner, if the push shows it and the account is not disabled. */
+  readonly sender?: string;
 };
 
 export type PushList = readonly ({
@@ -278,6 +286,8 @@ export type PushList = readonly ({
   readonly name: string;
   /** Empty if there is none. */
   readonly note: string;
+  /** Absent if there is no owner. */
+  readonly sender_shown?: boolean;
 })[];
 
 export type Preview = {
@@ -288,6 +298,8 @@ export type Preview = {
   readonly encryption_check?: string;
   /** With encryption: whether the payload is also sealed under a passphrase. */
   readonly encryption_passphrase?: boolean;
+  /** The confirmed address of the owner, if the push shows it and the account is not disabled. */
+  readonly sender?: string;
 };
 
 export type Audit = {
@@ -459,6 +471,8 @@ export type RequestAnswers = {
     readonly name: string;
     /** Empty if there is none. */
     readonly note: string;
+    /** Absent if there is no owner. */
+    readonly sender_shown?: boolean;
   })[];
 };
 

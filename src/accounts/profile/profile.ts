@@ -10,10 +10,12 @@ export function createProfile({
   store,
   clock,
   checkPassword,
+  onChoiceNotRecorded,
 }: {
   readonly store: ProfileStore;
   readonly clock: Clock;
   readonly checkPassword: Passwords["checkPassword"];
+  readonly onChoiceNotRecorded: (error: unknown) => void;
 }) {
   return {
     /**
@@ -35,6 +37,18 @@ export function createProfile({
     pushDefaults: async (userId: number): Promise<PushDefaults> => readPushDefaults(await store.pushDefaults(userId)),
     setPushDefaults: (userId: number, defaults: PushDefaults): Promise<void> =>
       store.setPushDefaults(userId, writePushDefaults(defaults), clock.now()),
+    /**
+     * Remembers a choice of the form for the next push. The push of this choice exists already, so a failure is only reported.
+     */
+    async rememberSenderShown(userId: number, senderShown: boolean): Promise<void> {
+      try {
+        const defaults = readPushDefaults(await store.pushDefaults(userId));
+        if (defaults.senderShown === senderShown) return;
+        await store.setPushDefaults(userId, writePushDefaults({ ...defaults, senderShown }), clock.now());
+      } catch (error) {
+        onChoiceNotRecorded(error);
+      }
+    },
     /** The new email address that waits for its confirmation; null: none. */
     unconfirmedEmail: (userId: number): Promise<string | null> => store.unconfirmedEmail(userId),
   };
@@ -52,12 +66,14 @@ export interface PushDefaults {
   /** The kind whose form is shown first; null: the instance's default. */
   readonly kind: KindName | null;
   readonly kinds: Readonly<Partial<Record<KindName, KindDefaults>>>;
+  /** Whether the form of a new push has chosen at first that recipients see the address. */
+  readonly senderShown: boolean;
 }
 
-export const noDefaults: PushDefaults = { kind: null, kinds: {} };
+export const noDefaults: PushDefaults = { kind: null, kinds: {}, senderShown: true };
 
-export function writePushDefaults({ kind, kinds }: PushDefaults): string {
-  return JSON.stringify({ kind, kinds });
+export function writePushDefaults({ kind, kinds, senderShown }: PushDefaults): string {
+  return JSON.stringify({ kind, kinds, senderShown });
 }
 
 /** Reads the known fields of the right types and ignores what another version may have written. */
@@ -67,6 +83,7 @@ export function readPushDefaults(text: string | null): PushDefaults {
   const kind = fieldOf(stored, "kind");
   const kinds = fieldOf(stored, "kinds");
   return {
+    senderShown: fieldOf(stored, "senderShown") !== false,
     kind: isKindName(kind) ? kind : null,
     kinds: Object.fromEntries(
       kindNames.flatMap((name) => {

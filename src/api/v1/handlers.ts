@@ -5,9 +5,9 @@ import {
   type ApiDeps,
   type ApiHandler,
   claimView,
+  findPush,
   linksOf,
   listHandlers,
-  previewHandler,
   reserveEcho,
   sendWrongPassphrase,
 } from "../v2/handlers.ts";
@@ -62,6 +62,7 @@ function known(fields: object): object {
     encryption_check: undefined,
     expires_at: undefined,
     fields: undefined,
+    sender_shown: undefined,
   };
 }
 
@@ -98,7 +99,8 @@ export const retrieve: ApiHandler = async (request, reply, deps) => {
   return sendJson(reply, 200, presentRevealed(claimed.push, claimed, linksOf(request)));
 };
 
-export const preview = previewHandler(presentPreview);
+export const preview: ApiHandler = async (request, reply, deps) =>
+  sendJson(reply, 200, presentPreview(await findPush(request, deps), linksOf(request)));
 
 export const audit: ApiHandler = async (request, reply, deps) => {
   const entries = await deps.pushes.audit(urlTokenOf(request), request.actor, v1PageOf(request));

@@ -4,8 +4,8 @@ import {
   type LinkParts,
   type Presented,
   presentCommon,
+  presentLabels,
   presentAudit as presentLogs,
-  presentOwnersPart,
   presentSecret,
   type Revealed,
 } from "../v2/presenters.ts";
@@ -26,7 +26,7 @@ export function presentPush(push: Presented<Push>, links: LinkParts, passphrase?
 }
 
 export function presentOwnedPush(push: Presented<OwnedPush>, links: LinkParts, passphrase?: string): OwnedPushAnswer {
-  return { ...presentPush(push, links, passphrase), ...presentOwnersPart(push) };
+  return { ...presentPush(push, links, passphrase), ...presentLabels(push) };
 }
 
 export function presentRevealed(push: Push, revealed: Revealed, links: LinkParts): RetrievedPushAnswer {

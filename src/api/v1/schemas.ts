@@ -9,7 +9,7 @@ const push = {
 };
 
 export const PushAnswer = Type.Object({ ...push });
-export const OwnedPushAnswer = Type.Object({ ...push, ...v2.ownersPart });
+export const OwnedPushAnswer = Type.Object({ ...push, ...v2.labels });
 export const RetrievedPushAnswer = Type.Object({ ...push, ...v2.secret });
 export const PushListAnswer = Type.Array(OwnedPushAnswer, { maxItems: 50 });
 export const AuditAnswer = Type.Object({

@@ -67,15 +67,16 @@ export const retrieve: ApiHandler = async (request, reply, deps) => {
   return sendJson(reply, 200, presentRevealed(claimed.push, claimed, linksOf(request)));
 };
 
-export const preview = previewHandler(presentPreview);
+export const preview: ApiHandler = async (request, reply, deps) => {
+  const push = await findPush(request, deps);
+  return sendJson(reply, 200, presentPreview(push, linksOf(request), await deps.pushes.findSender(push)));
+};
 
-/** The link of a push, in an API version. */
-export function previewHandler(present: (push: Push, links: LinkParts) => object): ApiHandler {
-  return async (request, reply, deps) => {
-    const push = await deps.pushes.find(urlTokenOf(request), request.actor);
-    if (push === undefined) throw new AppError("not_found", "not-found");
-    return sendJson(reply, 200, present(push, linksOf(request)));
-  };
+/** @throws AppError not_found. */
+export async function findPush(request: FastifyRequest, { pushes }: Pick<ApiDeps, "pushes">): Promise<Push> {
+  const push = await pushes.find(urlTokenOf(request), request.actor);
+  if (push === undefined) throw new AppError("not_found", "not-found");
+  return push;
 }
 
 export const audit: ApiHandler = async (request, reply, deps) => {

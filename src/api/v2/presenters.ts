@@ -17,8 +17,8 @@ import type {
   AuditAnswer,
   CommonAnswer,
   CreatedPushAnswer,
+  Labels,
   OwnedPushAnswer,
-  OwnersPart,
   PolicyAnswer,
   PreviewAnswer,
   PushAnswer,
@@ -93,13 +93,17 @@ export function presentPush(push: Presented<Push>, links: LinkParts, passphrase?
   };
 }
 
-/** The keys that only the owner gets. The labels are never null: clients show them unchecked. */
-export function presentOwnersPart(push: Presented<OwnedPush>): OwnersPart {
-  return { name: push.name ?? "", note: push.note ?? "", ...presentOwnersOptions(push) };
+/** They are never null: clients show them unchecked. */
+export function presentLabels(push: Presented<OwnedPush>): Labels {
+  return { name: push.name ?? "", note: push.note ?? "" };
 }
 
 export function presentOwnedPush(push: Presented<OwnedPush>, links: LinkParts, passphrase?: string): OwnedPushAnswer {
-  return { ...presentPush(push, links, passphrase), ...presentOwnersPart(push) };
+  return {
+    ...presentPush(push, links, passphrase),
+    ...presentLabels(push),
+    ...(push.ownerId !== null && presentOwnersOptions(push)),
+  };
 }
 
 /** The labels are repeated as sent, also those of an anonymous push, which keeps none. */
@@ -118,9 +122,18 @@ export function presentCreated(push: OwnedPush, wanted: CreatePush, links: LinkP
   };
 }
 
-export function presentRevealed(push: Push, revealed: Revealed, links: LinkParts): RetrievedPushAnswer {
-  const { fields } = revealed;
-  return { ...presentPush(push, links), ...presentSecret(revealed, links), ...(fields && { fields: [...fields] }) };
+export function presentRevealed(
+  push: Push,
+  revealed: Revealed & { readonly sender: string | null },
+  links: LinkParts,
+): RetrievedPushAnswer {
+  const { fields, sender } = revealed;
+  return {
+    ...presentPush(push, links),
+    ...presentSecret(revealed, links),
+    ...(fields && { fields: [...fields] }),
+    ...(sender !== null && { sender }),
+  };
 }
 
 export function presentGone(push: Push, links: LinkParts): RetrievedPushAnswer {
@@ -143,7 +156,7 @@ export function presentSecret(
   };
 }
 
-export function presentPreview(push: Push, links: LinkParts): PreviewAnswer {
+export function presentPreview(push: Push, links: LinkParts, sender: string | null): PreviewAnswer {
   const { endToEnd } = push;
   return {
     url: htmlUrl(push, links),
@@ -152,6 +165,7 @@ export function presentPreview(push: Push, links: LinkParts): PreviewAnswer {
       ...(endToEnd.check !== null && { encryption_check: endToEnd.check }),
       encryption_passphrase: endToEnd.underPassphrase,
     }),
+    ...(sender !== null && { sender }),
   };
 }
 

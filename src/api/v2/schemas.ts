@@ -55,10 +55,11 @@ const onlyV2 = {
   encryption,
 };
 const label = Type.String({ description: "Empty if there is none." });
-/** The keys that only an answer for the owner has. */
-export const ownersPart = { name: label, note: label, ...ownersOptionAnswers };
-const OwnersPart = Type.Object({ ...ownersPart });
-export type OwnersPart = Static<typeof OwnersPart>;
+/** The keys that only an answer for the owner has, in every API version. */
+export const labels = { name: label, note: label };
+const Labels = Type.Object({ ...labels });
+export type Labels = Static<typeof Labels>;
+const ownersPart = { ...labels, ...ownersOptionAnswers };
 export const secret = {
   payload: nullable(Type.String({ description: "Null when the push has ended, and for files without a text." })),
   files: Type.Array(PushFile),
@@ -69,6 +70,13 @@ const revealedFields = Type.Optional(
     Type.Object({ label: Type.String(), value: Type.String(), type: Type.Enum([...fieldTypes], { type: "string" }) }),
     { description: "Only of a push with fields. Its payload is their readable text." },
   ),
+);
+
+const sender = Type.Optional(
+  Type.String({
+    format: "email",
+    description: "The confirmed address of the owner, if the push shows it and the account is not disabled.",
+  }),
 );
 
 const CommonAnswer = Type.Object({ ...common });
@@ -87,7 +95,7 @@ export const CreatedPushAnswer = Type.Object({
   notify_emails_to: Type.Optional(Type.String({ description: "As sent; absent if the link is not mailed." })),
   notify_emails_to_locale: Type.Optional(nullable(Type.String())),
 });
-export const RetrievedPushAnswer = Type.Object({ ...common, ...onlyV2, ...secret, fields: revealedFields });
+export const RetrievedPushAnswer = Type.Object({ ...common, ...onlyV2, ...secret, fields: revealedFields, sender });
 export const PushListAnswer = Type.Array(OwnedPushAnswer, { maxItems: 50 });
 
 export const PreviewAnswer = Type.Object({
@@ -101,6 +109,7 @@ export const PreviewAnswer = Type.Object({
   encryption_passphrase: Type.Optional(
     Type.Boolean({ description: "With encryption: whether the payload is also sealed under a passphrase." }),
   ),
+  sender,
 });
 
 const linkDeliveryStatuses = ["pending", "processing", "completed", "partially_failed", "failed"] as const;
@@ -147,7 +156,7 @@ export const VersionAnswer = Type.Object({
 });
 
 /** What this server has beside API v2, for discovery. Names never change. */
-export const features = ["fields", "expires_at", "policy"] as const;
+export const features = ["fields", "sender_shown", "expires_at", "policy"] as const;
 export const FeaturesAnswer = Type.Object({
   features: Type.Array(Type.Enum([...features], { type: "string" })),
 });

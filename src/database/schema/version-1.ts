@@ -146,6 +146,7 @@ ${postgres(`
     deletable_by_viewer INTEGER NOT NULL,
     retrieval_step INTEGER NOT NULL,
     notify_on_view INTEGER NOT NULL DEFAULT 0,
+    sender_shown INTEGER NOT NULL DEFAULT 0,
     seal_generation INTEGER NOT NULL,
     row_secret_id INTEGER NOT NULL,
     stored_bytes INTEGER NOT NULL,

@@ -122,7 +122,7 @@ function presentUser(user: User) {
   };
 }
 
-function presentDefaults({ kind, kinds }: PushDefaults) {
+function presentDefaults({ kind, kinds, senderShown }: PushDefaults) {
   const presented = Object.entries(kinds).map(([name, chosen]) => [
     name,
     {
@@ -132,7 +132,7 @@ function presentDefaults({ kind, kinds }: PushDefaults) {
       deletable_by_viewer: chosen.deletableByViewer,
     },
   ]);
-  return { kind, kinds: Object.fromEntries(presented) };
+  return { kind, kinds: Object.fromEntries(presented), sender_shown: senderShown };
 }
 
 function presentSession(session: ListedSession) {

@@ -38,6 +38,7 @@ export function readDefaults(fields: FormFields, stored: PushDefaults, config: C
   const read = forms.map((form) => [form.kind, readKind(form, problems, messages)] as const);
   return {
     defaults: {
+      ...stored,
       kind: kinds.find(({ kind }) => kind === first)?.kind ?? null,
       kinds: { ...stored.kinds, ...Object.fromEntries(read) },
     },

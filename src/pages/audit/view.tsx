@@ -162,6 +162,7 @@ function Settings({ push, messages }: { readonly push: OwnedPush; readonly messa
     [dashboard.passphrase, asksForPassphrase(push)],
     [newPush.retrievalStep, push.retrievalStep],
     [newPush.deletable, push.deletableByViewer],
+    [newPush.sender, push.senderShown],
     [pushEmails.onView, push.notifyOnView],
   ] as const;
   return (

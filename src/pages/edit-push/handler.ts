@@ -99,6 +99,7 @@ export async function returnEdit(page: PageRequest): Promise<FastifyReply> {
     retrievalStep: false,
     deletableByViewer: false,
     notifyOnView: false,
+    senderShown: false,
   };
   const form: PushForm = {
     kind,
@@ -108,6 +109,7 @@ export async function returnEdit(page: PageRequest): Promise<FastifyReply> {
     limits: formLimits(kind, config),
     generator: config.generator,
     mails: offeredMails(null, config, noRules),
+    senderShown: false,
     takesFiles: config.kinds.file.enabled,
     edited: { push, files: [] },
     removedFileIds: fileIdsIn(fields.remove_files),
@@ -118,7 +120,7 @@ export async function returnEdit(page: PageRequest): Promise<FastifyReply> {
     form: { ...form, values: valuesOf(form, fields), problems: {}, refusal: null },
     urlToken,
     push: null,
-    hiddenFields: hiddenFieldsOf("mail", fields),
+    hiddenFields: [...hiddenFieldsOf("sender", fields), ...hiddenFieldsOf("mail", fields)],
     changedMeanwhile: false,
     sessionProblem: "signed_out",
   } as const;
@@ -143,8 +145,13 @@ function formFor(editable: Editable, { user, services, messages }: SignedInReque
     policy: editable.policy,
     limits: formLimits(push.kind, config),
     generator: config.generator,
-    // Notifications that cannot be sent any more can still be switched off.
-    mails: { ...mails, viewsTo: mails.viewsTo ?? (push.notifyOnView ? user.email : null) },
+    // What is not offered any more can still be switched off.
+    mails: {
+      ...mails,
+      viewsTo: mails.viewsTo ?? (push.notifyOnView ? user.email : null),
+      sender: mails.sender ?? (push.senderShown ? user.email : null),
+    },
+    senderShown: push.senderShown,
     takesFiles: config.kinds.file.enabled && editable.policy.kinds.includes("file"),
     edited: editable,
     removedFileIds: [],

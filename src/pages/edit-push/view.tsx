@@ -18,7 +18,7 @@ import {
   summaryOf,
 } from "../push-form/fields.tsx";
 import type { SessionProblem } from "../push-form/form.ts";
-import { LabelControls, LimitControls, MailControls, OptionControls } from "../push-form/groups.tsx";
+import { LabelControls, LimitControls, MailControls, OptionControls, SenderControls } from "../push-form/groups.tsx";
 import { FormMessages, SessionNotice } from "../push-form/messages.tsx";
 
 interface EditModel {
@@ -37,7 +37,17 @@ interface EditProps {
   readonly page: PageContext;
 }
 
-const groups = ["limits", "labels", "options", "currentPassphrase", "files", "payload", "passphrase", "mail"] as const;
+const groups = [
+  "limits",
+  "labels",
+  "options",
+  "sender",
+  "currentPassphrase",
+  "files",
+  "payload",
+  "passphrase",
+  "mail",
+] as const;
 
 /** The fields of a new push, and facts about the push. It works without scripts, and shows nothing of the secret. */
 export function editView(model: EditModel, page: PageContext): Page {
@@ -96,6 +106,7 @@ function EditForm({ model: { form, urlToken, push, hiddenFields }, page }: EditP
       </div>
       <LabelControls form={form} page={page} />
       <OptionControls form={form} page={page} />
+      <SenderControls form={form} page={page} />
       <MailControls form={form} page={page} />
       <ContentControls form={form} page={page} />
       <div class="form-end edit-end">

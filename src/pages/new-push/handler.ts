@@ -104,12 +104,21 @@ export async function createPush(page: PageRequest): Promise<FastifyReply> {
       return renderForm(page, { ...back, refusal: page.messages.endToEnd.unsealedRefused, asksForUnsealed: true }, 422);
     }
     const push = await page.services.pushes.create(wanted, page.actor);
-    if (page.user === null && isRemembered(sent)) rememberSettings(page, push.kind, wanted);
+    await rememberChoices(page, sent, push.kind, wanted);
     return page.redirectAfterForm(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
   } catch (error) {
     return sendBack(page, back, error, sent);
   } finally {
     await sent.upload?.abandon();
+  }
+}
+
+async function rememberChoices(page: PageRequest, sent: SentForm, kind: KindName, wanted: CreatePush): Promise<void> {
+  const { user, services } = page;
+  if (user === null) {
+    if (isRemembered(sent)) rememberSettings(page, kind, wanted);
+  } else if (wanted.senderShown !== undefined) {
+    await services.accounts.rememberSenderShown(user.id, wanted.senderShown);
   }
 }
 
@@ -262,6 +271,7 @@ async function startingSettings(page: PageRequest) {
   const enabled = allowedKinds(policy);
   return {
     policy,
+    senderShown: defaults.senderShown,
     /** The kind that is shown first. Text if every kind is switched off: sending the form then shows the problem. */
     firstKind: enabled.find((kind) => kind === defaults.kind) ?? enabled[0] ?? "text",
     kinds: byKind((kind): StartingKind => {
@@ -307,6 +317,7 @@ function formFor(askedKind: string | undefined, starting: StartingSettings, page
     limits: formLimits(kind, config),
     generator: config.generator,
     mails: offeredMails(page.user, config, starting.policy),
+    senderShown: starting.senderShown,
     takesFiles: starting.kinds.file.enabled,
     edited: null,
     removedFileIds: [],

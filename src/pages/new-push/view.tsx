@@ -44,7 +44,7 @@ export interface NewPushModel {
   readonly mayAttachFiles: boolean;
 }
 
-const groups = ["kind", "files", "payload", "options", "labels", "mail", "limits", "passphrase"] as const;
+const groups = ["kind", "files", "payload", "options", "sender", "labels", "mail", "limits", "passphrase"] as const;
 
 /**
  * The form that makes a push, in one screen: the secret on one side, on the other one when it expires. It works without

@@ -31,6 +31,7 @@ type FieldGroup =
   | "limits"
   | "passphrase"
   | "options"
+  | "sender"
   | "labels"
   | "mail";
 
@@ -57,7 +58,7 @@ interface TextDefinition extends FieldBase {
 
 interface BoxDefinition extends FieldBase {
   readonly type: "box";
-  readonly initial: (form: PushForm) => boolean;
+  readonly initial: (form: PushForm, sent: SentFields) => boolean;
   readonly hint: (form: PushForm, messages: Messages) => string;
 }
 
@@ -229,6 +230,17 @@ const pushFields = {
     whenSet: ({ newPush }) => newPush.set.deletable,
     problem: (_, { problems }) => problems.field,
   }),
+  senderShown: box({
+    group: "sender",
+    isOffered: ({ mails }) => mails.sender !== null,
+    // A form that was sent without the box has not chosen it.
+    initial: ({ edited, senderShown }, sent) =>
+      edited?.push.senderShown ?? (senderShown && Object.keys(sent).length === 0),
+    label: (_, { newPush }) => newPush.sender,
+    hint: ({ mails }, { newPush }) => newPush.senderHint({ email: mails.sender ?? "" }),
+    whenSet: ({ newPush }) => newPush.set.sender,
+    problem: (_, { pushEmails }) => pushEmails.onViewProblem,
+  }),
   name: text({
     group: "labels",
     isOffered: hasReadableLabels,
@@ -370,9 +382,9 @@ export interface HiddenField {
   readonly value: string;
 }
 
-/** What only owners can set: labels and emails. */
+/** What only owners can set: labels, emails, and whether recipients see the address. */
 export function ownersFields(sent: SentFields): readonly HiddenField[] {
-  return [...hiddenFieldsOf("labels", sent), ...hiddenFieldsOf("mail", sent)];
+  return (["sender", "labels", "mail"] as const).flatMap((group) => hiddenFieldsOf(group, sent));
 }
 
 /** The fields of a group, for a form that has no controls for them. */

@@ -33,6 +33,8 @@ export interface PushForm {
   readonly limits: ReturnType<typeof formLimits>;
   readonly generator: Config["generator"];
   readonly mails: ReturnType<typeof offeredMails>;
+  /** The untouched form of a new push has chosen that recipients see the sender. */
+  readonly senderShown: boolean;
   /** False: the server refuses new files; a push keeps those that it has. */
   readonly takesFiles: boolean;
   /** null: the form makes a new push. */
@@ -69,13 +71,18 @@ export function formLimits(kind: KindName, config: Pick<Config, "files" | "linkD
   };
 }
 
-/** The emails that the form offers. View notifications go only to a confirmed address, since strangers can trigger them. */
+/**
+ * The emails that the form offers, and the address of the sender. View notifications go only to a confirmed address, since
+ * strangers can trigger them.
+ */
 export function offeredMails(user: User | null, config: Config, policy: Policy) {
-  const confirmedEmail = config.mail !== undefined && user !== null && user.confirmedAt !== null ? user.email : null;
+  const confirmedEmail = user !== null && user.confirmedAt !== null ? user.email : null;
   return {
+    /** The address that recipients can see; null: none. */
+    sender: confirmedEmail,
     links: user !== null && config.linkDeliveries.enabled && policy.mailDomains?.length !== 0,
     /** The address that view notifications go to; null: they are not offered. */
-    viewsTo: confirmedEmail,
+    viewsTo: config.mail === undefined ? null : confirmedEmail,
     /** They would be offered if the account's address were confirmed. */
     viewsAfterConfirmation: user !== null && mayConfirm(user, config),
   };

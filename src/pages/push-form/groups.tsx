@@ -30,6 +30,16 @@ export function OptionControls({ form, page }: FormProps) {
   );
 }
 
+/** It is not among the options, which a script replaces by those of another kind. */
+export function SenderControls({ form, page }: FormProps) {
+  if (!offersAny("sender", form)) return null;
+  return (
+    <div class="group">
+      <Controls group="sender" form={form} page={page} />
+    </div>
+  );
+}
+
 export function LabelControls({ form, page }: FormProps) {
   const { newPush } = page.messages;
   return (
@@ -56,7 +66,7 @@ export function MailControls({ form, page }: FormProps) {
   );
 }
 
-const folded = ["options", "labels", "mail"] as const;
+const folded = ["options", "sender", "labels", "mail"] as const;
 
 /**
  * What few pushes need, behind one line that says what of it is set (`browser/parts/more-options.ts` keeps it current).
@@ -84,6 +94,7 @@ export function MoreOptions({ form, page }: FormProps) {
         <div data-part="options">
           <OptionControls form={form} page={page} />
         </div>
+        <SenderControls form={form} page={page} />
         {hasLabels && <LabelControls form={form} page={page} />}
         <MailControls form={form} page={page} />
       </div>

@@ -87,7 +87,7 @@ async function claim(
   }
 }
 
-function renderStep(
+async function renderStep(
   page: PageRequest,
   {
     push,
@@ -95,7 +95,7 @@ function renderStep(
     refusal,
     asksForStep,
   }: { push: Push | null; status: number; refusal: StepModel["refusal"]; asksForStep: boolean },
-): FastifyReply {
+): Promise<FastifyReply> {
   const path = `/p/${page.urlToken ?? ""}${asksForStep ? "/r" : ""}`;
   const model = {
     action: path,
@@ -107,6 +107,7 @@ function renderStep(
     endToEnd: push?.endToEnd ?? null,
     expiresAt: push?.expiresAt ?? null,
     viewer: push === null ? "recipient" : viewerOf(push, page.actor),
+    sender: push === null ? null : await page.services.pushes.findSender(push),
     auditPath:
       push !== null && isOwn(push, page.actor) && !page.context().recipientsOnly ? `/p/${push.urlToken}/audit` : null,
   } as const;
@@ -125,7 +126,7 @@ function redirectTarget(payload: string): string | undefined {
 
 function renderSecret(
   page: PageRequest,
-  { push, payload, fields, files, earlierViews, repeated }: Extract<ClaimOutcome, { outcome: "revealed" }>,
+  { push, payload, fields, files, sender, earlierViews, repeated }: Extract<ClaimOutcome, { outcome: "revealed" }>,
 ): FastifyReply {
   // The content security policy stops a form's POST that redirects to another site, so only a GET redirects.
   const target = push.kind === "url" && files.length === 0 && page.isGet ? redirectTarget(payload) : undefined;
@@ -151,6 +152,7 @@ function renderSecret(
     viewsRemaining: push.viewsRemaining,
     expiresAt: push.expiresAt,
     viewer,
+    sender,
     earlierViews: viewer === "recipient" ? earlierViews : null,
     repeated,
     deletePath: !ended && mayDelete(push, page.actor) ? `/p/${push.urlToken}/expire` : null,

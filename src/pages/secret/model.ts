@@ -29,6 +29,8 @@ export interface SecretModel {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly viewer: Viewer;
+  /** The address of the owner; null: it is not shown. */
+  readonly sender: string | null;
   /** null: nothing is said about them. */
   readonly earlierViews: EarlierViews | null;
   /** The page was opened before and is reloaded. */

@@ -33,6 +33,8 @@ export interface StepModel {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number | null;
   readonly viewer: Viewer;
+  /** The address of the owner; null: it is not shown. */
+  readonly sender: string | null;
   /** null: the server shows the secret. */
   readonly endToEnd: EndToEnd | null;
   /** The audit trail, for owners where it is served; null for everybody else. */
@@ -58,7 +60,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
         <div class="emblem">
           <SealMark />
         </div>
-        <h1>{model.viewer === "owner" ? step.headingOwner : step.heading}</h1>
+        <h1>{headingOf(model, step)}</h1>
         <p class="lead">{model.viewer === "owner" ? step.leadOwner : lead}</p>
         <TooManyNotice
           messages={messages}
@@ -95,6 +97,18 @@ export function stepView(model: StepModel, page: PageContext): Page {
       </div>
     </Layout>
   );
+}
+
+function headingOf({ viewer, sender }: StepModel, step: Messages["step"]) {
+  if (viewer === "owner") return step.headingOwner;
+  if (sender === null) return step.heading;
+  return step.headingFrom.parts({
+    sender: (
+      <bdi key="sender" class="address">
+        {sender}
+      </bdi>
+    ),
+  });
 }
 
 interface SealedStepProps extends StepProps {

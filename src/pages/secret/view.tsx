@@ -30,6 +30,9 @@ export function secretView(model: SecretModel, page: PageContext): Page {
     >
       <div class="page-heading">
         <h1>{secret[model.kind]}</h1>
+        {model.sender !== null && (
+          <p class="lead">{secret.from.parts({ sender: <bdi key="sender">{model.sender}</bdi> })}</p>
+        )}
       </div>
       {model.repeated && (
         <Notice tone="info" icon="eye">

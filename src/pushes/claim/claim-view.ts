@@ -7,6 +7,7 @@ import { endIfDue } from "../edit/end-push.ts";
 import { readStoredFields } from "../payload.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
 import type { AuditKind, ClaimOutcome, EarlierViews, PushField, RevealedFile } from "../push.ts";
+import { senderOf } from "../read/sender.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
 import type { NewTicket } from "../store/download-tickets.ts";
 import { arrivalOf } from "../store/idempotency-keys.ts";
@@ -45,6 +46,7 @@ type Opened =
       readonly fields: readonly PushField[] | null;
       readonly files: readonly RevealedFile[];
       readonly tickets: readonly NewTicket[];
+      readonly sender: string | null;
       readonly rowSecret: Buffer;
     }
   | { readonly outcome: "broken" }
@@ -253,11 +255,13 @@ async function open(
   }
   const fields = readStoredFields({ payload, payloadFormat: row.payloadFormat });
   const text = fields === null ? payload : fieldsText(fields);
-  return { outcome: "opened", payload: text, fields, files, tickets, rowSecret: unlocked.rowSecret };
+  // Before the view is counted: a read that fails must not cost it.
+  const sender = await senderOf(deps, row, urlToken);
+  return { outcome: "opened", payload: text, fields, files, tickets, sender, rowSecret: unlocked.rowSecret };
 }
 
-function revealedOf({ payload, fields, files }: Extract<Opened, { outcome: "opened" }>) {
-  return { payload, fields, files };
+function revealedOf({ payload, fields, files, sender }: Extract<Opened, { outcome: "opened" }>) {
+  return { payload, fields, files, sender };
 }
 
 /**

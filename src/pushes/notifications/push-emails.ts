@@ -23,6 +23,7 @@ export interface EmailOwner {
   readonly email: string;
   /** The owner has confirmed the address. */
   readonly isConfirmed: boolean;
+  readonly isDisabled: boolean;
   readonly language: string | null;
 }
 

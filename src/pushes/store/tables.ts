@@ -90,6 +90,8 @@ const pushColumns = {
   retrievalStep: harmless(boolean, limit),
   /** The owner gets an email for each counted view. */
   notifyOnView: harmless(boolean, limit),
+  /** Everybody with the link sees the owner's address. */
+  senderShown: harmless(boolean, "whose push it is and the account's address are authenticated"),
   sealGeneration: bound(integer, pushKey),
   rowSecretId: bound(integer, "a row secret opens only for its push"),
   storedBytes: harmless(integer, limit),

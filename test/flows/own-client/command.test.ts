@@ -97,6 +97,14 @@ describe("push", () => {
     expect((await stranger().run(["open", stdout.trim()])).stdout).toBe(payload);
   });
 
+  test("shows the sender where that is asked for", async () => {
+    const { stdout } = await signedIn().run(["push", "--show-sender"], { stdin: "a secret" });
+    const opened = await stranger().run(["open", stdout.trim()]);
+    expect(opened).toEqual({ exitCode: 0, stdout: "a secret", stderr: "From ada@example.com.\n" });
+    expect(JSON.parse((await stranger().run(["open", stdout.trim(), "--json"])).stdout).sender).toBe("ada@example.com");
+    expect((await stranger().run(["push", "--show-sender"], { stdin: "a secret" })).exitCode).toBe(1);
+  });
+
   test("sends files and saves them again, never over others, and only for this user", async () => {
     const program = signedIn();
     const content = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251));

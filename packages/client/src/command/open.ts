@@ -34,6 +34,7 @@ export const open: RunVerb = async (given, io) => {
   if (opened.expired && opened.payload === null && opened.files.length === 0) {
     throw new CommandRefused("This push has ended. Ask its sender for a new one.", exitCodes.ended);
   }
+  if (typeof opened.sender === "string") io.stderr(`From ${harmless(opened.sender)}.\n`);
   if (opened.files_listed === false) {
     io.stderr(
       "No list of these files was sealed, so their names and number are not protected: compare them with the sender.\n",

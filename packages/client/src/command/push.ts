@@ -56,6 +56,9 @@ export const push: RunVerb = async (given, io) => {
     })
     .finally(() => progress?.clear());
   warnOfLongerLife(fields, made.expire_after_days, io);
+  if (fields.sender_shown === true && made.sender_shown !== true) {
+    io.stderr("warning: this server does not show the sender.\n");
+  }
   if (isSet(given, "json")) {
     const { passphrase: _sent, ...shown } = made;
     io.stdout(jsonText(shown));
@@ -96,6 +99,7 @@ function fieldsOf(given: Given): Omit<NewPush, "payload" | "files"> {
     ...(note === undefined ? {} : { note }),
     ...(deletable === undefined ? {} : { deletable_by_viewer: deletable }),
     ...(step === undefined ? {} : { retrieval_step: step }),
+    ...(isSet(given, "show-sender") && { sender_shown: true }),
   };
 }
 

@@ -48,6 +48,7 @@ export const verbs: readonly Verb[] = [
         value: "<yes|no>",
         description: "whether people click before it is shown; default: the server's",
       },
+      { name: "show-sender", description: "everybody with the link sees your confirmed email address" },
       { name: "language", value: "<tag>", description: "the language of the link's page, such as de" },
       server,
       json,
