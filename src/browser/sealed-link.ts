@@ -1,5 +1,5 @@
 import { completeLink } from "./parts/complete-link.ts";
 import { checkLinkFirst } from "./parts/key-in-link.ts";
 
-checkLinkFirst();
 void completeLink();
+checkLinkFirst();

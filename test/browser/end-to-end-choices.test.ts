@@ -20,7 +20,7 @@ describe("where sealing is the default", () => {
   const strict = openSite({ PWP__SEAL_IN_BROWSER_DEFAULT: "true" });
 
   it("a text is sealed unless its sender chooses otherwise", async () => {
-    const { page } = await strict.visit();
+    const { page } = await strict.visit({ leavesAnyway: true });
     for (const isSealed of [true, false]) {
       await page.goto("/");
       const box = page.getByLabel(endToEnd.seal, { exact: true });
@@ -75,7 +75,7 @@ describe("a name and a note sealed in the browser", () => {
   const [name, note] = ["Brücke 7", "first line\nsecond line"];
 
   async function sealWithLabels() {
-    const page = await openForm("text", { signedIn: true });
+    const page = await openForm("text", { signedIn: true, leavesAnyway: true });
     const form = newPushForm(page);
     await form.payload.fill("x");
     const choice = page.getByLabel(endToEnd.sealLabels, { exact: true });

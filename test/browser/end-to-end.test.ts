@@ -92,7 +92,7 @@ describe("a text sealed in the browser", () => {
     expect(await page.locator("#payload").textContent()).toBe(secretText);
   });
 
-  it("shows its whole link once: in the field, the message, the email and the QR code, but not after a reload", async () => {
+  it("shows its whole link in the field, the message, the email and the QR code, but not once it was copied and left", async () => {
     const { page, link } = await sealInPage("x");
     expect(new URL(page.url()).hash).toBe("");
     expect(await page.locator("#message").inputValue()).toContain(link);
@@ -100,6 +100,8 @@ describe("a text sealed in the browser", () => {
     expect(await page.locator("#link_printed").textContent()).toBe(link);
     expect(await page.locator("#print_text").isVisible()).toBe(true);
     await page.getByText(endToEnd.linkOnce).waitFor();
+    await page.getByRole("button", { name: en.created.copyLink, exact: true }).click();
+    await page.getByText(en.actions.copied, { exact: true }).first().waitFor();
     await page.reload();
     await page.getByText(endToEnd.keyGoneText).waitFor();
     expect(await page.locator("#link").isVisible()).toBe(false);

@@ -12,6 +12,8 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly setsCookies?: true;
   /** Other origins that the visit may request. */
   readonly allowedOrigins?: readonly string[];
+  /** The visit leaves a page although its browser asks first; otherwise it stays there, and the question is a fault. */
+  readonly leavesAnyway?: true;
   /** Errors that the visit provokes on purpose, as the browser reports them. */
   readonly expectedErrors?: RegExp;
 }
@@ -30,11 +32,23 @@ const waitMsMax = 60_000;
  * policy, opens a dialog, throws, loads a missing file, or sets a cookie without a sign-in.
  */
 export async function startVisit(browser: Browser, baseUrl: string, options: VisitOptions): Promise<Visit> {
-  const { signedIn, setsCookies = false, allowedOrigins = [], expectedErrors, ...contextOptions } = options;
+  const {
+    signedIn,
+    setsCookies = false,
+    allowedOrigins = [],
+    leavesAnyway,
+    expectedErrors,
+    ...contextOptions
+  } = options;
   const context = await browser.newContext({ baseURL: baseUrl, locale: "en-GB", ...contextOptions });
   context.setDefaultTimeout(waitMsMax);
   const found: string[] = [];
   watch(context, [baseUrl, ...allowedOrigins], found);
+  context.on("dialog", (dialog) => {
+    if (leavesAnyway === true && dialog.type() === "beforeunload") return void dialog.accept();
+    found.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
   onTestFinished(async () => {
     const cookies = await context.cookies();
     await context.close();
@@ -69,10 +83,6 @@ function watch(context: BrowserContext, origins: readonly string[], found: strin
     if (message.type() === "error" && !isStatusNote && !isPreviewNote) found.push(`console: ${message.text()}`);
   });
   context.on("weberror", (error) => found.push(`thrown: ${error.error().message}`));
-  context.on("dialog", (dialog) => {
-    found.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
 }
 
 /** Whether a response is one that the server must never send. */

@@ -1,21 +1,24 @@
+import { checkOf } from "@sealpush/age/key-check";
 import { encode } from "uqr";
-import { replacingEvent } from "./handover.ts";
-import { keyInLink, showState } from "./key-in-link.ts";
+import { copiedEvent } from "./copy.ts";
+import { replacingEvent, sharedEvent } from "./handover.ts";
+import { forgetLinkKey, takeLinkKey } from "./kept-link-key.ts";
+import { showState } from "./key-in-link.ts";
 
 /**
- * The page with the link of a push that was sealed in this browser: adds the key to the link, the message and the QR code. The
- * key is taken out of the address of the page, so that it is not in the history; a reload does not have it any more.
+ * The page with the link of a push that was sealed in this browser: adds the key to the link, the message and the QR code. This
+ * tab keeps the key until somebody has the link and the page is left.
  */
 export async function completeLink(): Promise<void> {
   const root = document.querySelector<HTMLElement>("[data-sealed-link]");
   if (root === null) return;
-  const key = await keyInLink(root.dataset.sealedLink ?? "");
-  if (key.state !== "right") {
+  // Before anything can fail: it is the only copy.
+  const identity = takeLinkKey();
+  if (identity === undefined || !isSecureContext || !(await isRight(identity, root.dataset.sealedLink ?? ""))) {
     showState(document, "missing");
     return;
   }
-  history.replaceState(history.state, "", location.pathname + location.search);
-  const { identity } = key;
+  guard(identity);
   addKey(document, identity);
   // The same page for another language of the recipient.
   document.addEventListener(replacingEvent, (event) => {
@@ -23,6 +26,50 @@ export async function completeLink(): Promise<void> {
   });
   showState(document, "right");
   root.querySelector<HTMLElement>("[data-focus]")?.focus();
+}
+
+/** @param check see `EndToEnd.check` of the push; "": it has none. */
+async function isRight(identity: string, check: string): Promise<boolean> {
+  if (check === "" || (await checkOf(identity)) === check) return true;
+  forgetLinkKey(location.pathname);
+  return false;
+}
+
+/** Until a text with the key was copied or shared, leaving the page asks. Afterwards, leaving it ends the key here. */
+function guard(identity: string): void {
+  let isHandedOver = false;
+  let asks = true;
+  const handOver = (event: Event) => {
+    const { target } = event;
+    if (target instanceof Element && handedText(target, event.type).includes(identity)) isHandedOver = true;
+  };
+  for (const type of [copiedEvent, sharedEvent, "copy"]) document.addEventListener(type, handOver);
+  addEventListener("beforeunload", (event) => {
+    if (asks && !isHandedOver) event.preventDefault();
+  });
+  // To open a mail program leaves nothing, and a link that is deleted needs no copy.
+  document.addEventListener("click", (event) => {
+    if (!(event.target instanceof Element) || event.target.closest('a[href^="mailto:"]') === null) return;
+    asks = false;
+    setTimeout(() => {
+      asks = true;
+    }, 0);
+  });
+  document.querySelector('form[action$="/expire"]')?.addEventListener("submit", () => {
+    asks = false;
+  });
+  addEventListener("pagehide", () => {
+    asks = false;
+    if (isHandedOver) forgetLinkKey(location.pathname);
+  });
+}
+
+/** What a button has handed out, or what is selected in a field. */
+function handedText(target: Element, type: string): string {
+  const { copy, share } = target instanceof HTMLElement ? target.dataset : {};
+  const field = type === "copy" ? target : document.getElementById(copy ?? share ?? "");
+  if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) return "";
+  return type === "copy" ? field.value.slice(field.selectionStart ?? 0, field.selectionEnd ?? 0) : field.value;
 }
 
 function addKey(page: Document, identity: string): void {

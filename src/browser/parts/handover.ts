@@ -5,6 +5,9 @@ function messageOf(id: string | undefined): HTMLTextAreaElement | null {
   return field instanceof HTMLTextAreaElement ? field : null;
 }
 
+/** A button has shared its text: the person has chosen where it goes. */
+export const sharedEvent = "sealpush:shared";
+
 /** Buttons with `data-share` share the text of that field, where the browser can. */
 export function enableShareButtons(): void {
   if (typeof navigator.share !== "function") return;
@@ -12,13 +15,14 @@ export function enableShareButtons(): void {
     const field = messageOf(button.dataset.share);
     if (field === null) continue;
     button.hidden = false;
-    button.addEventListener("click", () => void share(field.value));
+    button.addEventListener("click", () => void share(button, field.value));
   }
 }
 
-async function share(text: string): Promise<void> {
+async function share(button: HTMLElement, text: string): Promise<void> {
   try {
     await navigator.share({ text });
+    button.dispatchEvent(new Event(sharedEvent, { bubbles: true }));
   } catch (error) {
     // The person has closed the sheet, or the browser has none for this text: the message can still be copied.
     if (!(error instanceof DOMException)) throw error;

@@ -1,20 +1,19 @@
 import { findIdentity } from "@sealpush/age/key-check";
 import { DamagedError, openText } from "@sealpush/age/open";
 import { type LabelKind, readLabel, UnexpectedContentError } from "@sealpush/age/sealed-content";
+import { takeLinkKey } from "./kept-link-key.ts";
 
 /**
- * Opens the names and notes that were sealed with a push, on pages of its owner that have the key in their address. The key
- * is taken out of the address, so that it is not in the history.
+ * Opens the names and notes that were sealed with a push, on pages of its owner that have the key in their address, and on
+ * the page of the link. The key is taken out of the address, so that it is not in the history.
  */
 export function openSealedLabels(): void {
   if (document.querySelector("[data-sealed-label]") === null) return;
   const open = () => {
-    const identity = findIdentity(location.hash);
+    const isLinkPage = document.querySelector("[data-sealed-link]") !== null;
+    const identity = isLinkPage ? takeLinkKey() : findIdentity(location.hash);
     if (identity === undefined) return;
-    // The script of the page with the link still needs it, and takes it out itself.
-    if (document.querySelector("[data-sealed-link]") === null) {
-      history.replaceState(history.state, "", location.pathname + location.search);
-    }
+    history.replaceState(history.state, "", location.pathname + location.search);
     void openAll(identity);
   };
   // Somebody adds the key to the address: the browser does not load the page again.

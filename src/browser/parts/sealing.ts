@@ -1,5 +1,6 @@
 import type { PushField } from "@sealpush/age/fields";
 import { countCharacters } from "./fields.ts";
+import { keepLinkKey } from "./kept-link-key.ts";
 import type { UploadSource } from "./uploads.ts";
 
 type Seal = typeof import("../seal.ts");
@@ -231,9 +232,10 @@ export class Sealing {
     if (!this.#box.disabled) data.set("push[unsealed]", "1");
   }
 
-  /** @returns the address of the page that follows, which shows the link with the key in this address. */
-  withKey(location: string): string {
-    return `${location}#${this.#ready().key.identity}`;
+  /** The page that follows has the key from the storage of this tab; only where that is blocked, from its address. */
+  withKey(next: string): string {
+    const { identity } = this.#ready().key;
+    return keepLinkKey(new URL(next, location.href).pathname, identity) ? next : `${next}#${identity}`;
   }
 
   /** Files that were not sent before the form, because this server does not take them in parts: they are in its data. */

@@ -57,7 +57,7 @@ export function WithKey({ endToEnd, messages, children }: WithKeyProps) {
           <p>{text.keyGoneText}</p>
         </MessageCard>
       </noscript>
-      <div hidden data-key-state="right" data-sealed-link={endToEnd.check ?? ""}>
+      <div hidden data-key-state="right" data-sealed-link={endToEnd.check ?? ""} data-secret>
         <div class="with-key">
           <div class="no-print">
             <Notice tone="warning" icon="key">

@@ -67,10 +67,10 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
       title={created.title}
       privatePage
       width="wide"
-      // The first one reads the key before the second one takes it out of the address.
+      // The first one stores the key.
       scripts={[
-        ...(hasSealedLabels(model.labels) ? ["open-sealed.js" as const] : []),
         ...(model.endToEnd === null ? [] : ["sealed-link.js" as const]),
+        ...(hasSealedLabels(model.labels) ? ["open-sealed.js" as const] : []),
       ]}
     >
       <WithKey endToEnd={model.endToEnd} messages={messages}>
@@ -121,7 +121,17 @@ function LinkToHandOut({ link, isMailing, messages }: LinkProps) {
         {created.link}
       </label>
       <div class="input-row">
-        <input class="input input-link" id="link" type="text" readOnly value={link} dir="ltr" data-select data-part />
+        <input
+          class="input input-link"
+          id="link"
+          type="text"
+          readOnly
+          value={link}
+          dir="ltr"
+          autoComplete="off"
+          data-select
+          data-part
+        />
         <CopyButton messages={messages} of="link" label={created.copyLink} primary focus={!isMailing} />
       </div>
       <p class="link-printed" id="link_printed" dir="ltr" aria-hidden="true" data-part>

@@ -1,0 +1,45 @@
+import { findIdentity } from "@sealpush/age/key-check";
+
+/**
+ * The key of a link that was just sealed in this tab, in the storage of the tab: the page of the link can be reloaded until
+ * somebody has the link. The name has the url_token, so that another push never gets it.
+ */
+const nameOf = (previewPath: string) => `sealpush_link_key ${previewPath.split("/")[2]}`;
+
+/** A browser that blocks storage throws. */
+function withTabStorage<T>(use: (storage: Storage) => T): T | undefined {
+  try {
+    return use(sessionStorage);
+  } catch (error) {
+    if (error instanceof DOMException) return undefined;
+    throw error;
+  }
+}
+
+/** @param previewPath of the page of the link. @returns whether it is stored. */
+export function keepLinkKey(previewPath: string, identity: string): boolean {
+  const stored = withTabStorage((storage) => {
+    storage.setItem(nameOf(previewPath), identity);
+    return true;
+  });
+  return stored ?? false;
+}
+
+export function forgetLinkKey(previewPath: string): void {
+  withTabStorage((storage) => storage.removeItem(nameOf(previewPath)));
+}
+
+/**
+ * The key for the page of a link. One in the address is stored and taken out of the address at once, so that it is not in the
+ * history.
+ * @returns undefined: this tab has none.
+ */
+export function takeLinkKey(): string | undefined {
+  const given = findIdentity(location.hash);
+  if (given !== undefined) {
+    keepLinkKey(location.pathname, given);
+    history.replaceState(history.state, "", location.pathname + location.search);
+    return given;
+  }
+  return withTabStorage((storage) => storage.getItem(nameOf(location.pathname))) ?? undefined;
+}
