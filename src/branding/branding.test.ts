@@ -90,7 +90,7 @@ describe("a part that somebody wrote into the database", () => {
     await made.other.refresh();
     return { theme: made.other.theme(), forgedRows: made.forgedRows };
   }
-  const nothing = { name: undefined, logo: undefined, style: undefined };
+  const nothing = { name: undefined, logo: undefined, accent: undefined, style: undefined };
 
   it.each([null, Buffer.alloc(16)])("is absent and reported if its MAC is %s", async (mac) => {
     const read = await readAfter(({ db }) => changeRows(db, putStyle, Buffer.from("a{color:red}"), mac));
@@ -116,12 +116,13 @@ describe("a part that somebody wrote into the database", () => {
       for (const [name, type, content] of [
         ["style", "text/css; charset=utf-8", Buffer.from(css)],
         ["logo", "image/png", Buffer.from("<svg/>")],
+        ["accent", "text/plain", Buffer.from("#fff}a{")],
         ["name", "text/plain", Buffer.from("a‮b")],
       ] as const) {
         await changeRows(db, put, name, content, type, access.mac("theme_parts", [name, type, content]));
       }
     });
-    expect(read).toEqual({ theme: nothing, forgedRows: Array(3).fill("theme_parts") });
+    expect(read).toEqual({ theme: nothing, forgedRows: Array(4).fill("theme_parts") });
   });
 });
 

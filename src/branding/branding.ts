@@ -3,9 +3,11 @@ import type { Random } from "../base/random.ts";
 import type { AccessKeys } from "../crypto/access-keys.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Database, InTransaction } from "../database/database.ts";
+import { type AccentProblem, accentProblem, accentSheet } from "./accent.ts";
 import { type BrandingPart, createBrandingStore } from "./store/branding.ts";
 import { readStyleSheet, type StyleSheetProblem } from "./style-sheet.ts";
 
+export { type AccentProblem, contrastMin } from "./accent.ts";
 export { type BrandingPart, brandingParts } from "./store/branding.ts";
 export type { StyleSheetProblem } from "./style-sheet.ts";
 
@@ -17,10 +19,12 @@ export interface BrandingFile {
   readonly content: Buffer;
 }
 
-/** The instance's own name, logo and style sheet; undefined: the product's. */
+/** The instance's own name, logo, accent colour and style sheet; undefined: the product's. */
 export interface Theme {
   readonly name: string | undefined;
   readonly logo: BrandingFile | undefined;
+  /** The style sheet that applies the colour. */
+  readonly accent: (BrandingFile & { readonly colour: string }) | undefined;
   readonly style: BrandingFile | undefined;
 }
 
@@ -69,6 +73,11 @@ async function readTheme(store: BrandingStore, deps: Deps): Promise<Theme> {
       const type = readLogo(content);
       return type && fileOf("logo", endings[type], type, content);
     }),
+    accent: await read("accent", (content) => {
+      const colour = content.toString("utf8");
+      if (accentProblem(colour) !== undefined) return undefined;
+      return { ...fileOf("accent", "css", styleType, Buffer.from(accentSheet(colour), "utf8")), colour };
+    }),
     style: await read("style", async (content) => {
       const sheet = await readStyleSheet(content.toString("utf8"));
       return sheet.ok ? fileOf("style", "css", styleType, Buffer.from(sheet.css, "utf8")) : undefined;
@@ -106,6 +115,13 @@ function brandingChanges(store: BrandingStore, deps: Deps, refresh: () => Promis
       return true;
     },
 
+    /** @param colour as `accentProblem` takes it. @returns undefined: accepted. */
+    async setAccent(colour: string, together: InTransaction): Promise<AccentProblem | undefined> {
+      const problem = accentProblem(colour);
+      if (problem === undefined) await put("accent", Buffer.from(colour, "utf8"), "text/plain", together);
+      return problem;
+    },
+
     /** A style sheet without rules resets the style. @returns undefined: accepted. */
     async setStyle(css: string, together: InTransaction): Promise<StyleSheetProblem | undefined> {
       const read = await readStyleSheet(css);
@@ -131,6 +147,13 @@ function previewOf(theme: () => Theme) {
       const contentType = readLogo(bytes);
       if (contentType === undefined) return undefined;
       return { ...theme(), logo: { filename: undefined, contentType, content: bytes } };
+    },
+
+    accent(colour: string): Theme | AccentProblem {
+      const problem = accentProblem(colour);
+      if (problem !== undefined) return problem;
+      const content = Buffer.from(accentSheet(colour), "utf8");
+      return { ...theme(), accent: { filename: undefined, contentType: styleType, content, colour } };
     },
 
     async style(css: string): Promise<Theme | StyleSheetProblem> {
@@ -169,7 +192,7 @@ export async function openBranding(deps: Deps) {
   }
 
   const findCached = (filename: string) =>
-    [cached.theme.logo, cached.theme.style].find((file) => file?.filename === filename);
+    [cached.theme.logo, cached.theme.accent, cached.theme.style].find((file) => file?.filename === filename);
 
   return {
     /** From memory. Changes by another process are visible after the next `refresh`. */

@@ -1240,6 +1240,10 @@ export interface EnglishMessages {
     readonly logoHint: Message<{ size: string }>;
     readonly badLogo: Message<{ size: string }>;
     readonly logoNow: string;
+    readonly accent: string;
+    readonly accentHint: Message<{ least: string }>;
+    readonly badAccent: string;
+    readonly lightAccent: Message<{ contrast: string; least: string }>;
     readonly style: string;
     readonly styleHint: string;
     readonly styleTooLong: string;

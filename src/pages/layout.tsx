@@ -3,7 +3,7 @@ import { nameOf, productName } from "../branding/branding.ts";
 import { aboutPath } from "./about/path.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page.ts";
-import { brandingHref, inlineStyle, prefersDark, Wordmark } from "./parts/logo.tsx";
+import { brandingHref, inlineStyle, prefersDark, styleSheetsOf, Wordmark } from "./parts/logo.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import { AsksFirst } from "./parts/unsent-notice.tsx";
@@ -91,8 +91,15 @@ export function Layout({
 
 function ThemeStyle({ theme }: Pick<PageContext, "theme">) {
   const text = inlineStyle(theme);
-  if (text !== undefined) return <style dangerouslySetInnerHTML={{ __html: text }} />;
-  return theme.style === undefined ? null : <link rel="stylesheet" href={brandingHref(theme.style)} />;
+  const linked = styleSheetsOf(theme).filter(({ filename }) => filename !== undefined);
+  return (
+    <>
+      {linked.map((sheet) => (
+        <link key={sheet.filename} rel="stylesheet" href={brandingHref(sheet)} />
+      ))}
+      {text !== undefined && <style dangerouslySetInnerHTML={{ __html: text }} />}
+    </>
+  );
 }
 
 function darkMedia(themeMode: "auto" | "dark"): string {

@@ -43,7 +43,7 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
     recipientsOnly: false,
     mayRequest: false,
     signIns: true,
-    theme: { name: undefined, logo: undefined, style: undefined },
+    theme: { name: undefined, logo: undefined, accent: undefined, style: undefined },
     appearance: {
       tagline: hostile,
       disclaimer: hostile,

@@ -27,7 +27,7 @@ function adminRoutes({ fixture, ownedPushes, failedMailId }: AdministeredFixture
 }
 
 /** A redirect would lose what was typed in these forms. */
-const keepTyped = ["POST /admin/look/name", "POST /admin/look/style", "POST /admin/rules"];
+const keepTyped = ["POST /admin/look/name", "POST /admin/look/accent", "POST /admin/look/style", "POST /admin/rules"];
 const keepsTyped = ({ method, url }: AdminRoute) => keepTyped.includes(`${method} ${url}`);
 
 /** One answer, without the parts that differ between any two answers. */

@@ -42,6 +42,60 @@ async function sendLogo(
 
 const linkedStyle = (body: string) => /<link rel="stylesheet" href="(\/branding\/[^"]+)"/.exec(body)?.[1];
 
+describe("the instance's accent colour", () => {
+  test("applies to every page, as a file that browsers may keep, until it is reset", async () => {
+    const { fixture, root } = await open();
+    await using _ = fixture;
+    expect((await root.post("/admin/look/accent", { accent: "#0B3D91" })).status).toBe(303);
+    for (const path of ["/", "/admin/look"]) {
+      const { body } = await root.get(path);
+      const href = linkedStyle(body) ?? "";
+      expect(href).toMatch(/^\/branding\/accent-[0-9a-f]{16}\.css$/);
+      const { body: css, headers } = await fixture.server.inject(href);
+      expect(css).toContain("--accent:light-dark(#0b3d91,");
+      expect([headers["content-type"], headers["cache-control"]]).toEqual([
+        "text/css; charset=utf-8",
+        expect.stringContaining("immutable"),
+      ]);
+    }
+    expect((await root.get("/admin/look")).body).toContain('name="accent" value="#0b3d91"');
+    expect(await fixture.app.domain.accounts.listAdminEntries(1)).toMatchObject([
+      { action: "changed_branding", subject: "accent" },
+    ]);
+    expect((await root.get("/admin/trail")).body).toContain(admin.accent);
+    expect((await root.post("/admin/look/accent/reset")).status).toBe(303);
+    expect(linkedStyle((await root.get("/")).body)).toBeUndefined();
+  });
+
+  test("is previewed without being stored, beside the style sheet", async () => {
+    const { fixture, root } = await open();
+    await using _ = fixture;
+    await root.post("/admin/look/style", { style: "h1 { color: red }" });
+    const { status, body, headers } = await root.post("/admin/look/accent", { accent: "#0b3d91", preview: "1" });
+    expect(status).toBe(200);
+    expect(body).toContain(
+      "<style>@supports (color:light-dark(red,red)){@layer design{:root{--accent:light-dark(#0b3d91,",
+    );
+    expect(headers["content-security-policy"]).toContain("'sha256-");
+    expect(linkedStyle(body)).toMatch(/style-/);
+    expect((await root.get("/")).body).not.toContain("accent-");
+  });
+
+  test("is refused with its contrast if text in it could not be read", async () => {
+    const { fixture, root } = await open();
+    await using _ = fixture;
+    const light = await root.post("/admin/look/accent", { accent: "#f5a623" });
+    expect([light.status, light.body.includes(admin.lightAccent({ contrast: "1.7", least: "4.5" }))]).toEqual([
+      422,
+      true,
+    ]);
+    expect(light.body).toContain('name="accent" value="#f5a623"');
+    const odd = await root.post("/admin/look/accent", { accent: "#fff}a{" });
+    expect([odd.status, odd.body.includes(admin.badAccent)]).toEqual([422, true]);
+    expect(await fixture.app.domain.accounts.listAdminEntries(1)).toEqual([]);
+  });
+});
+
 describe("the instance's own name", () => {
   test("is shown as text everywhere, even if it looks like markup", async () => {
     const { fixture, root } = await open();

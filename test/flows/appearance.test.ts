@@ -34,7 +34,7 @@ test("logo addresses: pages show each in its colours, and may load images from e
   });
   for (const url of pages) {
     const { body, imagePolicy } = await get(url);
-    expect(body).toContain('<img class="brand-logo" src="https://static.example.com/a/light.png?v=1" alt/>');
+    expect(body).toContain('<img class="brand-logo" src="https://static.example.com/a/light.png?v=1" alt="Sealpush"/>');
     expect(body).toContain('<source srcset="https://static.example.com/a/dark.png" media="screen and (prefers-color');
     expect(imagePolicy).toBe(
       `${ownFolders} data: https://static.example.com/a/light.png https://static.example.com/a/dark.png`,
@@ -45,7 +45,7 @@ test("logo addresses: pages show each in its colours, and may load images from e
 test("one logo address is used for both modes, and a path adds that path", async () => {
   const { get } = await start({ PWP__BRAND__DARK_LOGO: "/static/logo.png" });
   const { body, imagePolicy } = await get("/");
-  expect(body).toContain('<img class="brand-logo" src="/static/logo.png" alt/>');
+  expect(body).toContain('<img class="brand-logo" src="/static/logo.png" alt="Sealpush"/>');
   expect(body).not.toContain("<picture>");
   expect(imagePolicy).toBe(`${ownFolders} data: localhost:80/static/logo.png localhost/static/logo.png`);
 });

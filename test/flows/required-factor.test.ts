@@ -8,7 +8,15 @@ import { startMailSink } from "../support/mail-sink.ts";
 
 const { factors } = en;
 /** A redirect would lose what was typed in these forms. */
-const keepTyped = ["/p", "/p/:token/edit", "/requests", "/admin/look/name", "/admin/look/style", "/admin/rules"];
+const keepTyped = [
+  "/p",
+  "/p/:token/edit",
+  "/requests",
+  "/admin/look/name",
+  "/admin/look/accent",
+  "/admin/look/style",
+  "/admin/rules",
+];
 
 describe("PWP__REQUIRE_MFA", () => {
   const required = { environment: { PWP__REQUIRE_MFA: "true" } };

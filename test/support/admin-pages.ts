@@ -198,10 +198,11 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     themeView(
       {
         name: text,
+        accent: text,
         style: text,
         theme: page.theme,
         outcome: "saved",
-        problems: { name: text, logo: text, style: text },
+        problems: { name: text, logo: text, accent: text, style: text },
       },
       page,
     ),

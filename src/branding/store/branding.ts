@@ -4,7 +4,7 @@ import type { Database, InTransaction, Transaction } from "../../database/databa
 import { sql } from "../../database/statement.ts";
 import { authenticated, bytes, converted, harmless, integer, reasons, text } from "../../database/table.ts";
 
-export const brandingParts = ["name", "logo", "style"] as const;
+export const brandingParts = ["name", "logo", "accent", "style"] as const;
 export type BrandingPart = (typeof brandingParts)[number];
 
 const partName = converted<BrandingPart, string>({

@@ -68,7 +68,7 @@ const supportedTags = languages.map(({ locale }) => locale.tag).join(", ");
 
 export const brandingSettings = {
   title: "Appearance and language",
-  intro: "A style sheet, and a name and a logo that replace these, are set at `/admin/look`.",
+  intro: "A style sheet, an accent colour, and a name and a logo that replace these, are set at `/admin/look`.",
   settings: {
     title: optionalSetting({
       env: "PWP__BRAND__TITLE",

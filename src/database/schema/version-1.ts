@@ -499,7 +499,7 @@ ${postgres(`
     address TEXT NOT NULL
   );
 
-  -- The instance's own name, logo and style sheet, one row each.
+  -- The instance's own name, logo, accent colour and style sheet, one row each.
   CREATE TABLE theme_parts (
     name TEXT PRIMARY KEY,
     content BLOB NOT NULL,

@@ -9,7 +9,7 @@ import { deletePush, showPush } from "./push.tsx";
 import { endPush, findPush, showPushes } from "./pushes.tsx";
 import { saveRules, showRules } from "./rules.tsx";
 import { showSettings } from "./settings.tsx";
-import { resetTheme, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./theme.tsx";
+import { resetTheme, setThemeAccent, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./theme.tsx";
 import { showTrail } from "./trail.tsx";
 import { changeUser, endUserSessions, showUser, userActions } from "./user.tsx";
 import { createUser, showUsers } from "./users.tsx";
@@ -50,6 +50,7 @@ export const adminRoutes: readonly PageRoute[] = [
   { ...get, path: theme, handler: showTheme },
   { ...post, path: `${theme}/name`, handler: setThemeName, keepsTyped: true },
   { ...post, path: `${theme}/logo`, handler: setThemeLogo, streamsFiles: true },
+  { ...post, path: `${theme}/accent`, handler: setThemeAccent, keepsTyped: true },
   { ...post, path: `${theme}/style`, handler: setThemeStyle, keepsTyped: true },
   ...brandingParts.map((part) => ({
     ...post,

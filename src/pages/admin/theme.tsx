@@ -1,8 +1,10 @@
 import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
 import {
+  type AccentProblem,
   type BrandingPart,
   brandNameCharactersMax,
+  contrastMin,
   logoBytesMax,
   productName,
   type StyleSheetProblem,
@@ -24,6 +26,8 @@ import { PostForm } from "../parts/post-form.tsx";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
+/** As in tokens.css. */
+const productAccent = "#0e5c4a";
 /** The field of the button that only previews. */
 const previewField = "preview";
 
@@ -75,6 +79,20 @@ async function readLogo({ content }: FormFile): Promise<Buffer> {
   return sizeBytes > logoBytesMax ? Buffer.alloc(0) : Buffer.concat(chunks);
 }
 
+/** `POST /admin/look/accent` */
+export async function setThemeAccent(page: SignedInRequest): Promise<FastifyReply> {
+  const form = await page.form();
+  const accent = textOf(form, "accent").trim().toLowerCase();
+  if (isPreview(form)) {
+    const preview = page.services.branding.preview.accent(accent);
+    if (!("reason" in preview)) return renderPreview(page, preview);
+    return renderTheme(page, 422, { accent: accentText(preview, page.messages) }, { accent });
+  }
+  const problem = await page.services.branding.setAccent(accent, entryOf(page, "accent"));
+  if (problem === undefined) return redirectSaved(page);
+  return renderTheme(page, 422, { accent: accentText(problem, page.messages) }, { accent });
+}
+
 /** `POST /admin/look/style` */
 export async function setThemeStyle(page: SignedInRequest): Promise<FastifyReply> {
   const form = await page.form();
@@ -117,11 +135,12 @@ function renderTheme(
   page: SignedInRequest,
   status: number,
   problems: ThemeModel["problems"],
-  typed: Partial<Pick<ThemeModel, "name" | "style">> = {},
+  typed: Partial<Pick<ThemeModel, "name" | "accent" | "style">> = {},
 ): FastifyReply {
   const theme = page.services.branding.theme();
   const model: ThemeModel = {
     name: typed.name ?? theme.name ?? "",
+    accent: typed.accent ?? theme.accent?.colour ?? productAccent,
     style: typed.style ?? theme.style?.content.toString("utf8") ?? "",
     theme,
     problems,
@@ -139,10 +158,18 @@ const outcomes = ["saved", "reset"] as const;
 interface ThemeModel {
   /** As typed, when a form is sent back. */
   readonly name: string;
+  readonly accent: string;
   readonly style: string;
   readonly theme: Theme;
   readonly problems: Readonly<Partial<Record<BrandingPart, string>>>;
   readonly outcome: (typeof outcomes)[number] | null;
+}
+
+function accentText(problem: AccentProblem, { admin, formats }: Messages): string {
+  if (problem.reason === "malformed") return admin.badAccent;
+  // Rounded down: 4.49 is not enough.
+  const contrast = formats.number(Math.floor(problem.contrast * 10) / 10);
+  return admin.lightAccent({ contrast, least: formats.number(contrastMin) });
 }
 
 function problemText(problem: StyleSheetProblem, { admin }: Messages): string {
@@ -161,7 +188,7 @@ function problemText(problem: StyleSheetProblem, { admin }: Messages): string {
   }
 }
 
-export function themeView({ name, style, theme, problems, outcome }: ThemeModel, page: PageContext): Page {
+export function themeView({ name, accent, style, theme, problems, outcome }: ThemeModel, page: PageContext): Page {
   const { admin, formats } = page.messages;
   return (
     <AdminFrame
@@ -205,6 +232,17 @@ export function themeView({ name, style, theme, problems, outcome }: ThemeModel,
                   accept="image/png,image/jpeg,image/webp,image/gif"
                   required
                 />
+              )}
+            />
+          </Part>
+          <Part page={page} part="accent" isSet={theme.accent !== undefined}>
+            <Field
+              id="accent"
+              label={admin.accent}
+              hint={admin.accentHint({ least: formats.number(contrastMin) })}
+              problem={problems.accent}
+              control={(attributes) => (
+                <input {...attributes} class="input admin-accent" type="color" name="accent" value={accent} required />
               )}
             />
           </Part>

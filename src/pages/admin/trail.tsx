@@ -76,7 +76,7 @@ function causeOf({ action, adminId, adminEmail }: AdminEntry, shell: string): st
 }
 
 function sentenceOf({ action, subject }: AdminEntry, { messages: { admin } }: PageContext): string {
-  const parts = { name: admin.productName, logo: admin.logo, style: admin.style };
+  const parts = { name: admin.productName, logo: admin.logo, accent: admin.accent, style: admin.style };
   const part = brandingParts.find((name) => name === subject);
   const shownBranding = action === "changed_branding" && part !== undefined ? parts[part] : subject;
   const sentence = admin.trailActions[action];

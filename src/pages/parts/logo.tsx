@@ -10,26 +10,36 @@ export function brandingHref({ filename, contentType, content }: BrandingFile): 
   return `${brandingPath}/${filename}`;
 }
 
-/** The text of a style sheet that has no address. No text may end the `<style>` element: in a string, `\/` is `/`. */
-export function inlineStyle({ style }: Theme): string | undefined {
-  if (style === undefined || style.filename !== undefined) return undefined;
-  return style.content.toString("utf8").replaceAll(/\r\n?/g, "\n").replaceAll("</", "<\\/");
+/** The style sheets of a theme, in their order. */
+export function styleSheetsOf({ accent, style }: Theme): readonly BrandingFile[] {
+  return [accent, style].filter((sheet) => sheet !== undefined);
+}
+
+/** The text of the style sheets without an address. No text may end the `<style>` element: in a string, `\/` is `/`. */
+export function inlineStyle(theme: Theme): string | undefined {
+  const sheets = styleSheetsOf(theme).filter(({ filename }) => filename === undefined);
+  if (sheets.length === 0) return undefined;
+  const text = sheets.map(({ content }) => content.toString("utf8")).join("\n");
+  return text.replaceAll(/\r\n?/g, "\n").replaceAll("</", "<\\/");
 }
 
 interface LogoProps {
   readonly page: Pick<PageContext, "theme" | "appearance">;
 }
 
-/** The mark, and the name and tagline beside it: the instance's own, where it has them. */
+/** The instance's own logo, or the product's mark and the name beside it; and the tagline. Most logos contain the name. */
 export function Wordmark({ page }: LogoProps) {
   const { tagline } = page.appearance;
+  const name = nameOf(page.theme);
   return (
     <>
-      <Logo page={page} />
+      {hasOwnLogo(page) ? <OwnLogo page={page} alt={name} /> : <SealMark />}
       <span class="wordmark-text">
-        <span class="wordmark-name" dir="auto">
-          {nameOf(page.theme)}
-        </span>
+        {!hasOwnLogo(page) && (
+          <span class="wordmark-name" dir="auto">
+            {name}
+          </span>
+        )}
         {tagline !== undefined && (
           <span class="wordmark-tagline" dir="auto">
             {tagline}
@@ -40,13 +50,29 @@ export function Wordmark({ page }: LogoProps) {
   );
 }
 
+/** The mark at the top of a card, hidden from screen readers. */
+export function Emblem({ page }: LogoProps) {
+  return hasOwnLogo(page) ? (
+    <div class="emblem-logo">
+      <OwnLogo page={page} alt="" />
+    </div>
+  ) : (
+    <div class="emblem">
+      <SealMark />
+    </div>
+  );
+}
+
+function hasOwnLogo({ theme, appearance }: LogoProps["page"]): boolean {
+  return theme.logo !== undefined || appearance.logo.light !== undefined || appearance.logo.dark !== undefined;
+}
+
 /** An uploaded logo has precedence over the addresses in the settings. */
-function Logo({ page: { theme, appearance } }: LogoProps) {
+function OwnLogo({ page: { theme, appearance }, alt }: LogoProps & { readonly alt: string }) {
   const { logo, themeMode } = appearance;
-  if (theme.logo !== undefined) return <img class="brand-logo" src={brandingHref(theme.logo)} alt="" />;
+  if (theme.logo !== undefined) return <img class="brand-logo" src={brandingHref(theme.logo)} alt={alt} />;
   const src = themeMode === "dark" ? logo.dark : logo.light;
-  if (src === undefined) return <SealMark />;
-  const image = <img class="brand-logo" src={src} alt="" />;
+  const image = <img class="brand-logo" src={src} alt={alt} />;
   if (themeMode !== "auto" || logo.dark === src) return image;
   return (
     <picture>
@@ -60,6 +86,6 @@ function Logo({ page: { theme, appearance } }: LogoProps) {
  * The mark alone, hidden from screen readers. The style sheet draws it: programs take the first drawing in the page
  * of a new link for its QR code.
  */
-export function SealMark() {
+function SealMark() {
   return <span class="seal-mark" aria-hidden="true" />;
 }

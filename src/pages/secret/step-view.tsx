@@ -7,7 +7,7 @@ import { type Page, type PageContext, pageHref } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { InputField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { SealMark } from "../parts/logo.tsx";
+import { Emblem } from "../parts/logo.tsx";
 import { Notice, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
@@ -57,9 +57,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
       scripts={model.endToEnd === null ? [] : ["sealed-link.js"]}
     >
       <div class="card card-centered">
-        <div class="emblem">
-          <SealMark />
-        </div>
+        <Emblem page={page} />
         <h1>{headingOf(model, step)}</h1>
         <p class="lead">{model.viewer === "owner" ? step.leadOwner : lead}</p>
         <TooManyNotice
