@@ -102,7 +102,7 @@ describe("the API", () => {
   });
 });
 
-describe("whoever has the link sees", () => {
+describe("anybody who has the link sees", () => {
   test("the address before and after opening, and never in the title", async () => {
     const urlToken = await shown({ retrieval_step: true });
     const before = await step(urlToken);
