@@ -3,6 +3,7 @@ import { nameOf, productName } from "../branding/branding.ts";
 import { aboutPath } from "./about/path.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page.ts";
+import { LinkCard } from "./parts/link-card.tsx";
 import { brandingHref, inlineStyle, prefersDark, styleSheetsOf, Wordmark } from "./parts/logo.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
@@ -16,6 +17,8 @@ export interface LayoutProps {
   readonly title: string;
   /** Asks robots not to index the page; for pages behind a secret link. */
   readonly privatePage?: boolean;
+  /** A page to which links are sent: chats show a card for it. */
+  readonly hasCard?: boolean;
   /** `wide` has room for two columns, `narrow` for one short form or message. */
   readonly width?: "narrow" | "regular" | "wide";
   /** The browser goes to this URL immediately. */
@@ -34,6 +37,7 @@ export function Layout({
   page,
   title,
   privatePage = false,
+  hasCard = false,
   width = "regular",
   scripts = [],
   styles = [],
@@ -54,6 +58,7 @@ export function Layout({
         {themeMode !== "dark" && <meta name="theme-color" content="#f5f6f3" />}
         <meta name="referrer" content="no-referrer" />
         {leadsTo !== undefined && <meta http-equiv="refresh" content={`0;url=${leadsTo}`} />}
+        {hasCard && <LinkCard page={page} title={title} />}
         {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
         {(["sealpush.css", ...styles] as const).map((name) => (
           <link key={name} rel="stylesheet" href={assetUrl(name)} />

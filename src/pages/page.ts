@@ -43,6 +43,8 @@ export interface PageContext {
    */
   readonly selfPath: string | null;
   readonly user: { readonly email: string; readonly admin: boolean } | null;
+  /** The origin of links to pushes, without a trailing slash. */
+  readonly baseUrl: string;
   /** Only the pages that recipients need are served here, so pages link to no other. */
   readonly recipientsOnly: boolean;
   /** What an administrator has to correct in the settings; empty for all others. */

@@ -92,6 +92,7 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     selfPath,
     user: user === null ? null : { email: user.email, admin: user.admin },
     faults: user?.admin === true ? faultsOf(request, services) : {},
+    baseUrl: request.pushBaseUrl,
     recipientsOnly: !request.listener.groups.has("internal"),
     mayRequest: user === null ? services.config.allowAnonymousRequests : services.config.requestsEnabled,
     signIns: !services.config.accounts.loginsDisabled,

@@ -6,7 +6,7 @@ import { MessageCard } from "./parts/notice.tsx";
 export function robotView(page: PageContext): Page {
   const { robot } = page.messages;
   return (
-    <Layout page={{ ...page, selfPath: null }} title={robot.heading} privatePage width="narrow">
+    <Layout page={{ ...page, selfPath: null }} title={robot.heading} privatePage hasCard width="narrow">
       <MessageCard icon="shield" heading={robot.heading}>
         <p class="lead">{robot.text}</p>
       </MessageCard>

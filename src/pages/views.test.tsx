@@ -40,6 +40,7 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
     user: { email: hostile, admin: false },
     formToken: "form-token",
     faults: {},
+    baseUrl: "https://push.example.com",
     recipientsOnly: false,
     mayRequest: false,
     signIns: true,

@@ -235,7 +235,7 @@ function answerView(model: AnswerModel, page: PageContext): Page {
   const found = problemsAt(fieldIds, model.problems, (field) => labels[field], messages);
   const max = pushLimits.payloadCharacters.text.max;
   return (
-    <Layout page={page} title={text.heading} privatePage width="regular" scripts={["requests.js"]}>
+    <Layout page={page} title={text.heading} privatePage hasCard width="regular" scripts={["requests.js"]}>
       <AnswerHeading model={model} page={page} />
       <FormMessages page={page} unanswered={text.unanswered}>
         <RefusalNotice text={model.refusal} />

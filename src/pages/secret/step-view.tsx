@@ -53,6 +53,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
       page={page}
       title={step.title}
       privatePage
+      hasCard
       width="narrow"
       scripts={model.endToEnd === null ? [] : ["sealed-link.js"]}
     >
