@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../base/errors.ts";
 import { decodeText } from "./body/body-parser.ts";
-import { type FormFields, UrlencodedReader } from "./body/form-fields.ts";
+import { FormFieldCollector, type FormFields, UrlencodedReader } from "./body/form-fields.ts";
 
 /** The last page of any list. */
 export const pageMax = 200;
@@ -54,10 +54,11 @@ export function requestProofOf(request: FastifyRequest): string {
  * @throws AppError invalid_request, as `UrlencodedReader`.
  */
 export function queryFields(request: FastifyRequest): FormFields {
-  const reader = new UrlencodedReader(queryBytesMax, decodeText);
   const url = request.raw.url ?? "";
   const start = url.indexOf("?");
-  if (start !== -1) reader.write(Buffer.from(url.slice(start + 1), "latin1"));
+  if (start === -1) return new FormFieldCollector().fields;
+  const reader = new UrlencodedReader(queryBytesMax, decodeText);
+  reader.write(Buffer.from(url.slice(start + 1), "latin1"));
   return reader.end();
 }
 

@@ -1,8 +1,25 @@
+import { secondMs } from "../base/clock.ts";
 import type { LinkDeliveryReport } from "../pushes/pushes.ts";
 
-/** ISO 8601, UTC, with milliseconds. */
+const secondsMax = 64;
+/** Second -> its text up to the fraction. Most answers have times of a few seconds. */
+const secondTexts = new Map<number, string>();
+
+/** ISO 8601, UTC, with milliseconds. @throws RangeError for what is no time. */
 export function timestamp(ms: number): string {
-  return new Date(ms).toISOString();
+  const whole = Math.trunc(ms);
+  const second = Math.floor(whole / secondMs);
+  const fraction = String(whole - second * secondMs);
+  return `${textOf(second)}${fraction.padStart(3, "0")}Z`;
+}
+
+function textOf(second: number): string {
+  const known = secondTexts.get(second);
+  if (known !== undefined) return known;
+  const text = new Date(second * secondMs).toISOString().slice(0, -"000Z".length);
+  if (secondTexts.size >= secondsMax) secondTexts.clear();
+  secondTexts.set(second, text);
+  return text;
 }
 
 export function timestampOrNull(ms: number | null): string | null {

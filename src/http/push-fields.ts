@@ -346,10 +346,12 @@ function readInteger(given: unknown): FieldResult {
   return text !== undefined && /^[-+]?\d+$/.test(text) ? { value: Number(text) } : { problem: "must be an integer." };
 }
 
+const digits = /^\d{1,15}$/;
 const jsonNumber = /^-?\d+(?:\.(\d{1,400}))?(?:[eE]\+?(\d{1,400}))?$/;
 
 /** Exactly: `3.0` and `1.5e1` are integers, `1.00000000000000000001` is none. */
 function isJsonInteger(text: string): boolean {
+  if (digits.test(text)) return true;
   const parts = jsonNumber.exec(text);
   if (parts === null) return false;
   const [, fraction = "", exponent = "0"] = parts;

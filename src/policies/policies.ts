@@ -40,22 +40,22 @@ interface PoliciesDeps {
 /** The rules that hold for each caller. */
 export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDeps) {
   const settings: Policy = { ...config.policy, kinds: enabledKinds(config), requests: config.requestsEnabled };
-  let remembered: { readonly at: number; readonly stored: Promise<InstancePolicy> } | undefined;
+  let remembered: { readonly at: number; readonly found: Promise<CallerPolicy> } | undefined;
 
-  /** Concurrent requests share one read. */
-  function instance(): Promise<InstancePolicy> {
+  /** Concurrent requests share one read, and what follows from it. */
+  function everybody(): Promise<CallerPolicy> {
     const now = monotonicMs();
-    if (remembered !== undefined && now - remembered.at < rememberedMs) return remembered.stored;
-    const reading = { at: now, stored: readInstance(store) };
+    if (remembered !== undefined && now - remembered.at < rememberedMs) return remembered.found;
+    const reading = { at: now, found: readEverybody() };
     remembered = reading;
-    reading.stored.catch(() => {
+    reading.found.catch(() => {
       if (remembered === reading) remembered = undefined;
     });
-    return reading.stored;
+    return reading.found;
   }
 
-  async function find(_user: { readonly id: number } | null): Promise<CallerPolicy> {
-    const { policy } = await instance();
+  async function readEverybody(): Promise<CallerPolicy> {
+    const { policy } = await readInstance(store);
     const layers = [
       { from: "settings", policy: settings },
       { from: "instance", policy },
@@ -64,12 +64,14 @@ export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDe
     return { policy: combine(settings, policy), sources };
   }
 
+  const find = (_user: { readonly id: number } | null): Promise<CallerPolicy> => everybody();
+
   return {
     /** The rules for this user, or for people without an account. */
     of: async (user: { readonly id: number } | null): Promise<Policy> => (await find(user)).policy,
     find,
     /** The rules that hold for everybody. */
-    ofEverybody: async (): Promise<Policy> => combine(settings, (await instance()).policy),
+    ofEverybody: async (): Promise<Policy> => (await everybody()).policy,
     /** The rules of the settings alone: no page can loosen them. */
     ofSettings: settings,
     /** For the page that changes them: as they are stored now. */

@@ -170,6 +170,7 @@ export function findViolations(policy: Policy, judged: Judged): FieldProblems {
   const problems: Problems = {};
   for (const name of ruleNames) {
     const found = (rules[name] as Rule<unknown>).judge(policy[name], judged);
+    if (found === fine) continue;
     for (const [field, sentences] of Object.entries(found)) {
       for (const sentence of sentences) addProblem(problems, field, sentence);
     }

@@ -93,7 +93,7 @@ export class BodyChunks implements AsyncIterableIterator<Buffer> {
     this.#bytes += chunk.length;
     this.#pieces += 1;
     if (isInTinyPieces(this.#pieces, this.#bytes)) {
-      this.#fail(new AppError("invalid_request", "The body is sent in too many tiny chunks."));
+      this.#fail(tinyPieces());
     }
     if (this.#held.length >= chunkBytesMin) this.#wakeUp();
   };
@@ -104,7 +104,7 @@ export class BodyChunks implements AsyncIterableIterator<Buffer> {
   };
 
   readonly #onClose = (): void => {
-    if (!this.#ended) this.#fail(new AppError("invalid_request", "The body was cut off."));
+    if (!this.#ended) this.#fail(bodyCutOff());
   };
 
   #fail(failure: AppError): void {
@@ -152,6 +152,14 @@ class ByteQueue {
   }
 }
 
-function tooSlow(): AppError {
+export function tinyPieces(): AppError {
+  return new AppError("invalid_request", "The body is sent in too many tiny chunks.");
+}
+
+export function bodyCutOff(): AppError {
+  return new AppError("invalid_request", "The body was cut off.");
+}
+
+export function tooSlow(): AppError {
   return new AppError("too_slow", "The body arrived too slowly.");
 }

@@ -1,6 +1,7 @@
 import { unavailable } from "../../base/errors.ts";
 import { ClientShares } from "../../limits/client-shares.ts";
 import { bytesPerTurnMax, LoopTurns } from "./loop-turns.ts";
+import { SmallBodies } from "./small-bodies.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -19,6 +20,7 @@ export class BodyIntake {
   readonly #memory: ClientShares;
   readonly #isMemoryShort: () => boolean;
   readonly turns: LoopTurns;
+  readonly small = new SmallBodies();
 
   /** @param isMemoryShort whether the process has no room for another large body, whatever is counted. */
   constructor(

@@ -9,6 +9,7 @@ import { charsetNamed, DecodedBody, textDecoder } from "./decoded-body.ts";
 import { type FormFields, UrlencodedReader } from "./form-fields.ts";
 import { JsonReader } from "./json-reader.ts";
 import { receiveMultipart, type TakeFile } from "./multipart.ts";
+import { isSmall } from "./small-bodies.ts";
 
 interface BodyLimits {
   readonly jsonBytesMax: number;
@@ -140,6 +141,14 @@ async function parseWhole<T>(
   },
 ): Promise<T> {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
+  if (isSmall(request)) {
+    const body = await intake.small.receive(request);
+    if (body.length === 0) return whenEmpty;
+    await intake.turns.take(body.length);
+    hold.add(body.length);
+    parser.write(body);
+    return parser.end();
+  }
   const chunks = new BodyChunks(request, intake.turns, wholeBodyMsMax);
   let bytes = 0;
   try {

@@ -124,6 +124,7 @@ const hostShape = /^[a-z0-9._~:[\]-]*$/i;
  * owners recognise mail gateways and chats by them; only credentials in it are removed.
  */
 export function cleanReferrer(referrer: string, ownOrigin: string): string {
+  if (referrer === "") return "";
   const [, scheme = "", host = "", rest = referrer] = schemeAndHost.exec(referrer) ?? [];
   if (ownOrigin !== "" && URL.parse(referrer)?.origin === ownOrigin) return ownOrigin;
   // Other schemes have the name of a program there.
