@@ -9,6 +9,7 @@ import { systemRandom } from "./base/random.ts";
 import type { CliIo } from "./cli/cli-io.ts";
 import type { Config } from "./config/config.ts";
 import type { Effects } from "./domain.ts";
+import { terminalLog } from "./telemetry/terminal-log.ts";
 
 const assetsDir = join(import.meta.dirname, "assets");
 
@@ -56,10 +57,11 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
   };
   onStopSignal(stop, () => process.exit(1));
   const { startServer } = await import("./serve.ts");
+  const logDestination = isatty(1) ? terminalLog(process.stdout, config) : process.stdout;
   const starting = startServer(config, warnings, {
     effects,
     every: systemEvery,
-    logDestination: process.stdout,
+    logDestination,
     assetsDir,
     version: packageJson.version,
     memoryBytes: memoryBytes(),

@@ -3,10 +3,13 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { withDatabaseOf } from "../support/database-of.ts";
+import { settingsOfEngine } from "../support/engine.ts";
 import { changeRows, readRows } from "../support/engine-database.ts";
-import { newDataDir, runProgram } from "../support/processes.ts";
+import { newDataDir, node, runProgram } from "../support/processes.ts";
 import { expectIntact, makeData, refusedStart, refusedUntouched } from "../support/refused-starts.ts";
+import { compiledOnce, program } from "../support/run/program.ts";
 import { startServer } from "../support/server.ts";
+import { runAtTerminal } from "../support/terminal.ts";
 
 const keys = { one: "11".repeat(32), other: "22".repeat(32) };
 
@@ -18,6 +21,32 @@ describe("a start", () => {
     const firstAnswerMs = performance.now() - begun;
     expect(answer.status).toBe(200);
     console.log(`listening after ${Math.round(server.startMs)} ms, first answer after ${Math.round(firstAnswerMs)} ms`);
+  });
+
+  it("at a terminal says in five lines where it is, what to do first and where the data are, and Ctrl-C stops it", async () => {
+    const dataDir = newDataDir();
+    const database = await settingsOfEngine(dataDir, {});
+    const env = {
+      PATH: process.env.PATH,
+      ...compiledOnce,
+      ...database,
+      DATA_DIR: dataDir,
+      PORT: "0",
+      HOST: "127.0.0.1",
+    };
+    const stop = { to: "Ctrl-C", type: "\u0003" };
+    const { exitCode, shown } = await runAtTerminal([...node, "--", program, "serve"], { env }, [stop]);
+    const lines = shown.replaceAll("^C", "").split("\r\n");
+    expect(lines.slice(0, 5)).toEqual([
+      expect.stringMatching(/^Sealpush \d+\.\d+\.\d+ is running: http:\/\/127\.0\.0\.1:\d+$/),
+      "  Open it in a browser, create a push and send the link.",
+      expect.stringMatching(/^ {2}Become the administrator: http:\S+\/first_run, with the boot code \w{5}(-\w{5})+$/),
+      `  Data: ${dataDir}. Keep a copy of ${dataDir}/master.key: without it, no data can be opened.`,
+      "  Stop with Ctrl-C.",
+    ]);
+    const later = lines.slice(5).filter((line) => line !== "");
+    expect(later.map((line) => JSON.parse(line).event)).toEqual(["server_stopping", "server_stopped"]);
+    expect(exitCode).toBe(0);
   });
 
   it("with wrong settings reports every mistake at once and creates nothing", async () => {

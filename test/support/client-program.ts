@@ -5,6 +5,7 @@ import { onTestFinished } from "vitest";
 import { makeFolder } from "./folders.ts";
 import { node, type ProcessRun, runToItsEnd } from "./processes.ts";
 import { compiledOnce, program } from "./run/program.ts";
+import { type Answer, runAtTerminal } from "./terminal.ts";
 
 const programs = {
   /** The one program. */
@@ -33,12 +34,6 @@ interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** The file that standard output is, instead of a pipe. */
   readonly stdoutFile?: string;
-}
-
-/** What is typed once the terminal shows this text. */
-interface Answer {
-  readonly to: string;
-  readonly type: string;
 }
 
 /** Runs the built commands in folders that are removed after the test. */
@@ -76,28 +71,7 @@ export function makeClientProgram(
       if (typeof stdout === "number") closeSync(stdout);
       return await runToItsEnd(child, stdin);
     },
-    async runAtTerminal(argv, answers) {
-      const line = [...command, ...argv].map((word) => `'${word}'`).join(" ");
-      const child = spawn("script", ["--quiet", "--return", "--command", line, "/dev/null"], {
-        cwd: folder,
-        env: base,
-      });
-      onTestFinished(() => void child.kill("SIGKILL"));
-      let shown = "";
-      let unread = "";
-      const waiting = [...answers];
-      child.stdout.on("data", (chunk) => {
-        shown += String(chunk);
-        unread += String(chunk);
-        const [next] = waiting;
-        if (next === undefined || !unread.includes(next.to)) return;
-        waiting.shift();
-        unread = "";
-        child.stdin.write(next.type);
-      });
-      const exitCode = await new Promise<number | null>((done, failed) => child.on("close", done).on("error", failed));
-      return { exitCode, shown };
-    },
+    runAtTerminal: (argv, answers) => runAtTerminal([...command, ...argv], { cwd: folder, env: base }, answers),
   };
 }
 
