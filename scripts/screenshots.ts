@@ -9,6 +9,7 @@ import { launchBrowser } from "../test/support/browser.ts";
 import { buildAssets, buildServer, root, serverFile } from "./bundles.ts";
 import { moveIn } from "./screenshots/instance.ts";
 import { ownerShots, publicShots, type Shot } from "./screenshots/shots.ts";
+import { takeStrips } from "./screenshots/strip.ts";
 
 const outDir = join(root, "docs/screenshots");
 
@@ -98,6 +99,7 @@ const { server, origin, bootCode } = await startServer(dataDir);
 try {
   const browser = await launchBrowser();
   try {
+    await takeStrips(browser, origin, outDir);
     await takeAll(publicShots, { browser, origin, looks: allLooks, signIn: undefined });
     const { signIn, shown } = await moveIn(origin, dataDir, bootCode);
     await takeAll(ownerShots(shown), { browser, origin, looks: twoLooks, signIn });

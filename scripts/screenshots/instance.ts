@@ -58,6 +58,9 @@ async function sharePushes(origin: string, cookie: string): Promise<ShownPush> {
     if (urlToken === undefined) throw new Error("A push was not made.");
     return urlToken;
   };
+  for (const name of ["VPN, new colleague", "Payroll portal", "Mail server, root"]) await push({ payload: "a", name });
+  const key = await push({ payload: "a", name: "API key, staging", expire_after_views: "3" });
+  await open(origin, key, { address: "198.51.100.23", userAgent: browsers.firefox });
   await push({ kind: "qr", payload: "WIFI:T:WPA;S:Guests;P:quartz-lantern;;", name: "Guest Wi-Fi" });
   const used = await push({ payload: "a", name: "Licence key", note: "Ticket 4711", expire_after_views: "1" });
   await open(origin, used, { address: "198.51.100.23", userAgent: browsers.chrome });

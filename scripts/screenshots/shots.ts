@@ -9,10 +9,14 @@ export interface Shot {
 
 const secretText = "Postgres, production\nuser: reporting\npassword: quartz-lantern-willow-93";
 
-async function makePush(page: Page, origin: string): Promise<void> {
+export async function writeSecret(page: Page, origin: string): Promise<void> {
   await page.goto(`${origin}/`);
   await page.locator("#push_payload").fill(secretText);
   await page.locator("#push_expire_after_views").fill("3");
+}
+
+export async function makePush(page: Page, origin: string): Promise<void> {
+  await writeSecret(page, origin);
   await page.locator("form[action^='/p'] button[type=submit]").click();
   await page.locator("#link").waitFor();
 }
