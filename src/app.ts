@@ -1,5 +1,6 @@
 import { apiReference } from "./api/api-reference.ts";
 import { registerApi } from "./api/routes.ts";
+import { registerScim } from "./api/scim/routes.ts";
 import type { Clock, Every } from "./base/clock.ts";
 import { createShortage } from "./base/memory-shortage.ts";
 import type { Config } from "./config/config.ts";
@@ -134,6 +135,7 @@ async function composeServer(
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
   registerApi(fastify, { config, policies: domain.policies, pushes, requests, bodyIntake, version: options.version });
+  if (config.scim !== undefined) registerScim(fastify, { scim: accounts.scim, bodyIntake });
   registerDownloads(fastify, { pushes, events, clock });
   await registerPages(fastify, {
     config,

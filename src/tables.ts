@@ -34,6 +34,7 @@ export const allTables = [
   accounts.passkeys,
   accounts.passkeyChallenges,
   accounts.identities,
+  accounts.scimUsers,
   accounts.signOnSteps,
   accounts.providerLogouts,
   accounts.adminEntries,

@@ -5,6 +5,7 @@ import type { AccountsDeps } from "./deps.ts";
 import { createSecondFactors } from "./factors/factors.ts";
 import { createEmailChange } from "./profile/email-change.ts";
 import { createProfile } from "./profile/profile.ts";
+import { createScim } from "./scim/scim.ts";
 import { createKnownClients } from "./sessions/known-clients.ts";
 import { createSessionStarts, createSessions } from "./sessions/sessions.ts";
 import { createPasswordCheck } from "./sign-in/password-check.ts";
@@ -23,6 +24,7 @@ import { createKnownClientStore } from "./store/known-clients.ts";
 import { createMailedLinkStore } from "./store/mailed-links.ts";
 import { PasswordSeals } from "./store/password-seals.ts";
 import { createPasswordStore } from "./store/passwords.ts";
+import { createScimStore } from "./store/scim-users.ts";
 import { createSessionStore } from "./store/sessions.ts";
 import { createSignOnStepStore } from "./store/sign-on-steps.ts";
 import { createTokenStore } from "./store/tokens.ts";
@@ -43,6 +45,7 @@ export type { RelyingParty } from "./factors/passkeys.ts";
 export type { ChangeRefusal, ProtectedChange } from "./factors/protected-changes.ts";
 export type { FactorGiven, PasskeyAnswer, WaitingSignIn } from "./factors/second-factor.ts";
 export { type KindDefaults, noDefaults, type PushDefaults } from "./profile/profile.ts";
+export { type NewScimUser, type Scim, type ScimRefusal, ScimRefusedError, type ScimUser } from "./scim/scim.ts";
 export { type PasswordProblem, passwordLimits } from "./sign-in/password-rules.ts";
 export type { EntryProblems } from "./sign-in/sign-up.ts";
 export type { LinkToConfirm } from "./sso/identities.ts";
@@ -55,7 +58,10 @@ export type Accounts = ReturnType<typeof createAccounts>;
 
 function createStores(deps: AccountsDeps) {
   const seals = new PasswordSeals(deps);
+  const scimStore = createScimStore(deps.access, deps.provider?.issuer);
   return {
+    scimStore,
+    scim: createScim({ ...deps, seals, store: scimStore }),
     users: createUserStore(deps.db, seals, deps.random),
     administration: createAdministrationStore(deps.db, deps.access),
     links: createMailedLinkStore(deps.db, seals),
@@ -67,7 +73,7 @@ function createStores(deps: AccountsDeps) {
 
 /** The entry point of this room: users, how they sign in, and their API tokens. Secrets are returned once, on creation. */
 export function createAccounts(deps: AccountsDeps) {
-  const { users, administration, links, passwordStore, sessionStore, identities } = createStores(deps);
+  const { users, administration, links, passwordStore, sessionStore, identities, scim, scimStore } = createStores(deps);
 
   const knownClients = createKnownClients({ store: createKnownClientStore(deps.db), outbox: deps.outbox });
   const starts = createSessionStarts({ ...deps, store: sessionStore, knownClients });
@@ -103,6 +109,7 @@ export function createAccounts(deps: AccountsDeps) {
     passwords: passwordStore,
     check,
     identities,
+    scimStore,
     startSession: starts.start,
     steps,
     fresh,
@@ -131,5 +138,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...createSingleSignOn(singleSignOn),
     ...createIdentities(singleSignOn),
     ...fresh,
+    /** What the identity provider does over SCIM. */
+    scim,
   };
 }

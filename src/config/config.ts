@@ -17,6 +17,7 @@ import { moveInConfig, moveInSettings } from "./topics/move-in.ts";
 import { configuredBaseUrl, networkConfig, networkSettings } from "./topics/network.ts";
 import { policyConfig, policySettings } from "./topics/policies.ts";
 import { processesConfig, processSettings } from "./topics/processes.ts";
+import { scimConfig, scimSettings } from "./topics/scim.ts";
 import { serverConfig, serverSettings, shortLivedDataConfig } from "./topics/server.ts";
 import { singleSignOnConfig, singleSignOnSettings } from "./topics/single-sign-on.ts";
 import { monitoringConfig, monitoringSettings, tracingConfig, tracingSettings } from "./topics/telemetry.ts";
@@ -39,6 +40,7 @@ export const settingTable = {
   mail: mailSettings,
   linkDeliveries: linkDeliverySettings,
   singleSignOn: singleSignOnSettings,
+  scim: scimSettings,
   network: networkSettings,
   gateway: gatewaySettings,
   limits: limitSettings,
@@ -120,6 +122,8 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     linkDeliveries: linkDeliveriesConfig(parsed.linkDeliveries, parsed.mail, canSendMail, report),
     /** undefined: single sign-on is off. */
     singleSignOn,
+    /** undefined: the identity provider manages no accounts. */
+    scim: scimConfig(parsed.scim),
     ...networkConfig(parsed.network, report),
     ...limitsConfig(parsed.limits),
     ...monitoringConfig(parsed.monitoring, report),

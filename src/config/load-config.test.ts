@@ -53,6 +53,7 @@ describe("the configuration", () => {
       mail: undefined,
       linkDeliveries: { enabled: false, dailyMax: 500 },
       singleSignOn: undefined,
+      scim: undefined,
       secureCookies: "auto",
       forceHttps: false,
       brandTitle: undefined,

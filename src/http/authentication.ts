@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fast
 import type { Accounts, Scope, Session, TokenHolder, User } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
+import { digest, equalDigests } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Actor } from "../pushes/pushes.ts";
 import { isFromOwnSite } from "./cross-site.ts";
@@ -21,6 +22,8 @@ export interface AuthenticationDeps {
   readonly allowAnonymous: boolean;
   readonly allowAnonymousRequests: boolean;
   readonly requireSecondFactor: boolean;
+  /** Those that the identity provider may send; empty: none is valid. */
+  readonly scimTokens: readonly string[];
   readonly sessionCookies: SessionCookies;
   readonly entryCookies: TokenCookies;
 }
@@ -51,6 +54,7 @@ interface DeclaredAccess {
 export function authenticationHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
   const { access } = declared;
   if (access === "public") return setAnonymousActor;
+  if (access === "scim") return scimHook(deps);
   if (isApiAccess(access)) return tokenHook(declared.scope, !admitsAnonymous(access, deps), deps);
   return sessionHook(declared, deps);
 }
@@ -96,6 +100,17 @@ function tokenHook(scope: Scope | null, needsToken: boolean, deps: Authenticatio
         done();
       }
     }, done);
+  };
+}
+
+/** Tokens are compared in constant time. */
+function scimHook({ scimTokens }: AuthenticationDeps): Hook {
+  const expected = scimTokens.map((token) => digest(token));
+  return (request, _reply, done) => {
+    request.actor = anonymousActor(request);
+    const given = /^bearer +(\S+) *$/i.exec(request.raw.headers.authorization ?? "")?.[1];
+    const isValid = given !== undefined && expected.filter((each) => equalDigests(digest(given), each)).length > 0;
+    done(isValid ? undefined : new AppError("not_authenticated", "This needs the SCIM token."));
   };
 }
 

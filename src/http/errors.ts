@@ -4,6 +4,7 @@ import { StoredFileError } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import { discardBody } from "./discard-body.ts";
 import { sendJson, sendPage } from "./headers.ts";
+import { isScimPath, scimError, sendScim } from "./scim-answers.ts";
 
 /** The answer to a refused request. Only this file maps refusals to status codes. */
 export interface Refusal {
@@ -98,6 +99,14 @@ export function answerRefusal(
   if (refusal.retryAfterSeconds !== undefined) reply.header("retry-after", String(refusal.retryAfterSeconds));
   if (isJsonPath(request.raw.url ?? "")) {
     if (refusal.status === 401) reply.header("www-authenticate", "Bearer");
+    if (isScimPath(request.raw.url ?? "")) {
+      const { status, message } = refusal;
+      return sendScim(
+        reply,
+        status,
+        scimError({ status, detail: message, ...(status === 400 && { scimType: "invalidSyntax" }) }),
+      );
+    }
     return sendJson(reply, refusal.status, refusalBody(refusal));
   }
   return sendPage(reply, refusal.status, renderError(refusal, request));
@@ -128,6 +137,7 @@ export function isJsonPath(url: string): boolean {
     path.endsWith(".json") ||
     path === "/up" ||
     path === "/ready" ||
+    isScimPath(path) ||
     !path.startsWith("/")
   );
 }

@@ -12,6 +12,7 @@ import type { Listener, RouteGroup } from "./listener.ts";
  * - `api`: API credentials are checked when present, and required when anonymous use is off; cookies are never read;
  * - `api_token`: API credentials are required;
  * - `api_requester`: as `api`, and credentials are required when requests without an account are off;
+ * - `scim`: the identity provider's token is required; neither a user's token nor a cookie counts;
  * - `page`: a session cookie is read;
  * - `page_entry`: as `page`, for forms that sign somebody in or prepare it. They need a form token also without a session. Threat: another
  *   site signs the visitor in to the attacker's account, who then sees what the visitor does there;
@@ -26,6 +27,7 @@ export type RouteAccess =
   | "api"
   | "api_token"
   | "api_requester"
+  | "scim"
   | "page"
   | "page_entry"
   | "page_creator"

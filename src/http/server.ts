@@ -178,6 +178,7 @@ export function createServer(deps: ServerDeps) {
     bodyIntake,
     renderError,
     requireSecondFactor: config.accounts.requireSecondFactor,
+    scimTokens: config.scim?.tokens ?? [],
   });
   disableBodyParsing(server);
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, { events, renderError }));
@@ -262,13 +263,14 @@ function admitRequests(
 }
 
 /**
- * Handlers read the bodies of POST and PATCH, of a page's DELETE, which may contain the form token, and of a retrieval
+ * Handlers read the bodies of POST and PATCH, of a PUT of SCIM, of a page's DELETE, which may contain the form token, and of a retrieval
  * through the API, which may contain the passphrase.
  */
 function readsBody({ raw, routeOptions: { config } }: FastifyRequest): boolean {
   return (
     raw.method === "POST" ||
     raw.method === "PATCH" ||
+    (raw.method === "PUT" && config.access === "scim") ||
     (raw.method === "DELETE" && config.access?.startsWith("page") === true) ||
     (raw.method === "GET" && config.access === "api" && config.retrieval === true)
   );

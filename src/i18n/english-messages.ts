@@ -1292,6 +1292,11 @@ export interface EnglishMessages {
       readonly restored_backup: Message<{ subject: string }>;
       readonly refused_sign_on: Message<{ subject: string }>;
       readonly admin_by_group: Message<{ subject: string }>;
+      readonly scim_created: Message<{ subject: string }>;
+      readonly scim_changed: Message<{ subject: string }>;
+      readonly scim_disabled: Message<{ subject: string }>;
+      readonly scim_enabled: Message<{ subject: string }>;
+      readonly scim_deleted: Message<{ subject: string }>;
     };
   };
   readonly mail: {

@@ -296,6 +296,7 @@ const keptTables = [
   "request_answers",
   "requests",
   "row_secrets",
+  "scim_users",
   "theme_parts",
   "totals",
   "totp_factors",

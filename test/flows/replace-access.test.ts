@@ -5,6 +5,7 @@ import { changeRows, readRows } from "../support/engine-database.ts";
 import { makeOwner, type Owner, pushVersion, readVersion } from "../support/owner.ts";
 import { signInAt } from "../support/owner-requests.ts";
 import { newDataDir, runProgram } from "../support/processes.ts";
+import { scimToken } from "../support/scim.ts";
 import { startServer } from "../support/server.ts";
 
 const replace = (dataDir: string, ...more: readonly string[]) =>
@@ -16,10 +17,24 @@ const listWith = async (baseUrl: string, { apiToken }: Pick<Owner, "apiToken">) 
   return answer.status;
 };
 
+/** @param user to make; without it the users are listed. */
+async function scimAt(baseUrl: string, user?: object): Promise<object> {
+  const answer = await fetch(`${baseUrl}/scim/v2/Users`, {
+    headers: { authorization: `Bearer ${scimToken}`, "content-type": "application/scim+json" },
+    ...(user === undefined ? {} : { method: "POST", body: JSON.stringify(user) }),
+  });
+  const { meta, ...body } = await answer.json();
+  for (const each of body.Resources ?? []) delete each.meta;
+  return body;
+}
+
 test("keys replace-access ends sessions and tokens, and passwords and links keep working", async () => {
   const dataDir = newDataDir();
-  const server = await startServer({ dataDir });
+  const environment = { PWP__SCIM__TOKEN: scimToken };
+  const server = await startServer({ dataDir, environment });
   const before = await makeOwner(dataDir, server.baseUrl);
+  const provisioned = await scimAt(server.baseUrl, { userName: "eve@example.com", externalId: "e-1" });
+  expect(provisioned).toMatchObject({ userName: "eve@example.com", active: true });
   const anonymous = await createPush(server.baseUrl, { payload: "anonymous", expire_after_views: 5 });
   const owned = await pushVersion(server.baseUrl, before, { word: "owned", files: 1 }, 5);
   expect(await replace(dataDir)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("--yes") });
@@ -36,15 +51,16 @@ test("keys replace-access ends sessions and tokens, and passwords and links keep
   await withDatabaseOf(dataDir, async (db) => {
     await changeRows(
       db,
-      "INSERT INTO identities (issuer, subject, user_id, created_at, mac) SELECT 'i', 's', id, 0, mac FROM users",
+      "INSERT INTO identities (issuer, subject, user_id, created_at, mac) SELECT 'i', 's', id, 0, mac FROM users WHERE email = 'ada@example.com'",
     );
   });
   expect(await replace(dataDir, "--yes")).toMatchObject({
     exitCode: 0,
-    stdout: "Replaced the access secret. 1 accounts, passkeys and linked identities keep working.\n",
+    stdout: "Replaced the access secret. 2 accounts, passkeys and linked identities keep working.\n",
   });
 
-  const again = await startServer({ dataDir });
+  const again = await startServer({ dataDir, environment });
+  expect(await scimAt(again.baseUrl)).toMatchObject({ totalResults: 1, Resources: [provisioned] });
   expect(await listWith(again.baseUrl, before)).toBe(401);
   const accountPage = async (cookie: string) =>
     (await fetch(`${again.baseUrl}/users/edit`, { headers: { cookie }, redirect: "manual" })).status;

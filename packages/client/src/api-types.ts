@@ -87,7 +87,7 @@ export type Version = {
 };
 
 export type Features = {
-  readonly features: readonly ("fields" | "sender_shown" | "expires_at" | "policy")[];
+  readonly features: readonly ("fields" | "sender_shown" | "expires_at" | "policy" | "scim")[];
 };
 
 export type Policy = {

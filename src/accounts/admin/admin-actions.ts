@@ -25,8 +25,14 @@ export interface AdminEntry {
   readonly address: string;
 }
 
-/** Entries that users of the identity provider cause. So that they cannot displace the others, only the newest 1,000 are kept. */
-export const boundedActions = ["refused_sign_on", "admin_by_group"] as const;
+/**
+ * Entries that users of the identity provider cause, and those that the provider causes over SCIM. So that they cannot displace the
+ * others, only the newest 1,000 of each are kept.
+ */
+export const boundedActions = {
+  signOns: ["refused_sign_on", "admin_by_group"],
+  scim: ["scim_created", "scim_changed", "scim_disabled", "scim_enabled", "scim_deleted"],
+} as const;
 
 export const adminActions = [
   "made_admin",
@@ -52,7 +58,8 @@ export const adminActions = [
   "changed_branding",
   "changed_rules",
   "restored_backup",
-  ...boundedActions,
+  ...boundedActions.signOns,
+  ...boundedActions.scim,
 ] as const;
 
 export type AdminAction = (typeof adminActions)[number];

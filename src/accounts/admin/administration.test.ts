@@ -56,7 +56,7 @@ it("keeps one of two administrators who remove each other at the same time", asy
   expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(["done", "last_admin"]);
 });
 
-it("locks a disabled user out at once, however they signed in, and lets them back in", async () => {
+it("ends sessions and API tokens of a disabled user for good, and lets them sign in again once enabled", async () => {
   const { accounts } = makeTestAccounts();
   const user = await make(accounts, "ada@example.com");
   const { token } = await accounts.createToken(user.id, "script");
@@ -67,7 +67,7 @@ it("locks a disabled user out at once, however they signed in, and lets them bac
   expect(await accounts.authenticateToken({ token, address: "192.0.2.1" })).toBeUndefined();
   expect(await signIn()).toBeUndefined();
   await accounts.setDisabled(user.id, false, shell);
-  expect(await accounts.authenticateToken({ token, address: "192.0.2.1" })).toBeDefined();
+  expect(await accounts.authenticateToken({ token, address: "192.0.2.1" })).toBeUndefined();
   expect(await accounts.authenticateSession(session?.sessionToken ?? "")).toBeUndefined();
   expect(await signIn()).toBeDefined();
 });

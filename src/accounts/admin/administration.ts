@@ -43,7 +43,7 @@ export function createAdministration(deps: {
     /** The email address counts as confirmed. If nothing changes: as `setAdmin`. */
     confirmEmail: async (userId: number, by: Administrator): Promise<Change> =>
       store.confirmEmail(userId, await entryAbout(userId, "confirmed_email", by)),
-    /** A disabled user's sessions end and tokens are refused; pushes and links are kept. If nothing changes: as `setAdmin`. */
+    /** A disabled user's sessions and API tokens end; pushes and links are kept. If nothing changes: as `setAdmin`. */
     setDisabled: async (userId: number, disabled: boolean, by: Administrator): Promise<Change> =>
       store.setDisabled(userId, disabled, await entryAbout(userId, disabled ? "disabled" : "enabled", by)),
     /** Signs the user out everywhere. API tokens stay. */
@@ -69,7 +69,7 @@ export function createAdministration(deps: {
     /** Records an access that changes nothing. */
     recordAccess: (action: "read_trail", subject: string, by: Administrator): Promise<void> =>
       store.recordAccess({ by, action, subject, now: clock.now() }),
-    /** Newest first, 50 a page. The newest 10,000 are kept, and 1,000 of the sign-ons. */
+    /** Newest first, 50 a page. The newest 10,000 are kept, 1,000 of the sign-ons and 1,000 of SCIM. */
     listAdminEntries: (page: number): Promise<readonly AdminEntry[]> =>
       store.listEntries(entriesPerPage, (page - 1) * entriesPerPage),
   };

@@ -13,6 +13,7 @@ import { accountNotification, createMailThrottle } from "../account-emails.ts";
 import type { KnownClients } from "../sessions/known-clients.ts";
 import type { MailedLinkStore } from "../store/mailed-links.ts";
 import type { PasswordStore } from "../store/passwords.ts";
+import { hasAddressByScim } from "../store/scim-users.ts";
 import type { UserStore } from "../store/users.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 
@@ -48,7 +49,8 @@ function recoveryParts(deps: Deps) {
 
 type RecoveryParts = ReturnType<typeof recoveryParts>;
 
-function resetRequests({ throttle, linkDigest, db, users, links, clock, random, outbox }: RecoveryParts) {
+function resetRequests(parts: RecoveryParts) {
+  const { throttle, linkDigest, db, users, links, clock, random, outbox, access } = parts;
   return {
     /**
      * Sends a link for choosing a new password and removes the account's earlier ones. The answer and the work are the
@@ -69,7 +71,8 @@ function resetRequests({ throttle, linkDigest, db, users, links, clock, random, 
       const token = makeOpaqueToken(random);
       await db.writeSerialized("accounts", async (tx) => {
         const user = email === undefined ? undefined : await users.findFresh(tx, email);
-        const mailed = mayMail && user !== undefined && user.disabledAt === null;
+        const isByScim = await hasAddressByScim(tx, access, user?.id ?? nobody);
+        const mailed = mayMail && user !== undefined && user.disabledAt === null && !isByScim;
         // The same number of statements whether an email is sent or not.
         await links.removeOf(tx, mailed ? user.id : nobody, "reset_password");
         if (!mailed || !outbox.open) {

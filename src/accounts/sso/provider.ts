@@ -37,6 +37,8 @@ export interface SignOnSecrets {
 export type ProviderClaims = ReadClaims & {
   readonly issuer: string;
   readonly subject: string;
+  /** Microsoft's id of the user, which is the same for every application; undefined: the provider sends none. */
+  readonly objectId: string | undefined;
   /** How many seconds before the answer the provider asked the user for a proof; undefined: it does not say. */
   readonly authenticatedFor: number | undefined;
   readonly session: ProviderSession;
@@ -156,7 +158,8 @@ async function answerIn(
     return { is: "invalid", error: undefined };
   }
   const { iss: issuer, sub: subject, iat, auth_time: authenticatedAt } = idToken;
-  const { sid } = idToken;
+  const { sid, oid } = idToken;
+  const objectId = typeof oid === "string" ? oid : undefined;
   const session = { subject, sid: typeof sid === "string" ? sid : undefined, issuedAt: iat };
   // Both are the provider's times.
   const authenticatedFor = typeof authenticatedAt === "number" ? iat - authenticatedAt : undefined;
@@ -166,7 +169,7 @@ async function answerIn(
   const read = readClaims({ idToken, userInfo }, settings);
   return "because" in read
     ? { is: "refused", subject, refusal: read }
-    : { is: "claims", claims: { issuer, subject, authenticatedFor, session, ...read } };
+    : { is: "claims", claims: { issuer, subject, objectId, authenticatedFor, session, ...read } };
 }
 
 /** The library wraps errors of our fetch function. */

@@ -10,6 +10,7 @@ import type { AccountsDeps } from "../deps.ts";
 import type { Guard, SessionStarts } from "../sessions/sessions.ts";
 import { recordAction } from "../store/administration.ts";
 import type { IdentityStore } from "../store/identities.ts";
+import type { ScimStore } from "../store/scim-users.ts";
 import type { LogoutToken } from "../store/sessions.ts";
 import type { FreshSignOn, ProofOutcome } from "./fresh-sign-on.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
@@ -46,13 +47,14 @@ export type SignOnOutcome =
   | { readonly is: "invalid"; readonly error: unknown };
 
 interface Deps {
-  readonly db: Pick<Database, "autocommit" | "write">;
+  readonly db: Pick<Database, "autocommit" | "read" | "write">;
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: AccountsDeps["settings"];
   readonly provider: Provider | undefined;
   readonly steps: SignOnSteps;
   readonly identities: IdentityStore;
+  readonly scimStore: Pick<ScimStore, "findUnused">;
   readonly findUserByEmail: (email: string) => Promise<User | undefined>;
   readonly startSession: SessionStarts["start"];
   readonly outbox: AccountsDeps["outbox"];
@@ -152,14 +154,13 @@ async function signInAs(
 ): Promise<SignOnOutcome> {
   const known = await deps.identities.findUserByIdentity(claims);
   if (known !== undefined) return enter(known, { claims, step, client, deps });
+  const unused = await deps.scimStore.findUnused(deps.db.read, claims);
+  if (unused !== undefined) return linkAndEnter({ claims, step, client, deps });
   if (claims.verifiedEmail === undefined) return refuse(claims.subject, claims.emailRefusal, client, deps);
   const { verifiedEmail: email } = claims;
   const now = deps.clock.now();
   const found = await deps.findUserByEmail(email);
   if (found !== undefined) {
-    if (found.disabledAt === null && (await deps.identities.isUnused(found.id))) {
-      return linkAndEnter(found, { claims, step, client, deps });
-    }
     // The provider's word alone does not give access to an existing account: its owner has to confirm the link.
     return found.disabledAt === null
       ? keepToConfirm(claims, { email, userId: found.id, step, client, deps })
@@ -180,17 +181,18 @@ async function signInAs(
 }
 
 /** Nobody has used the account. */
-async function linkAndEnter(user: User, entry: Parameters<typeof enter>[1]): Promise<SignOnOutcome> {
+async function linkAndEnter(entry: Parameters<typeof enter>[1]): Promise<SignOnOutcome> {
   const { claims, client, deps } = entry;
-  const { issuer, subject } = claims;
+  const { issuer, subject, verifiedEmail } = claims;
   const now = deps.clock.now();
   const about = { client, at: now, subject: deps.provider?.name ?? "" };
-  const isLinked = await deps.identities.linkUnused(
-    { issuer, subject, email: user.email, now },
+  const user = await deps.identities.linkUnused(
+    { issuer, subject, email: verifiedEmail, now },
+    (tx) => deps.scimStore.findUnused(tx, claims),
     (linked) => (tx) => deps.outbox.put(tx, accountNotification(linked, "single_sign_on_linked", about), now),
   );
   // The next attempt finds what has happened meanwhile.
-  return isLinked ? enter(user, entry) : { is: "invalid", error: undefined };
+  return user === undefined ? { is: "invalid", error: undefined } : enter(user, entry);
 }
 
 async function enter(

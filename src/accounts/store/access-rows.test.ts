@@ -77,7 +77,17 @@ async function openEverything() {
     identities.linkIdentity(tx, { ...identity, userId, now: 0, factorShown: true, perUserMax: 1 }),
   );
   const { authenticator } = await addPasskey(fixture, session, "laptop");
-  return { ...opened, userId, sessionToken, token, identities, identity, authenticator };
+  const provisioned = await accounts.scim.create({ userName: "p@example.com", externalId: "p-1", active: false }, "");
+  return {
+    provisioned,
+    ...opened,
+    userId,
+    sessionToken,
+    token,
+    identities,
+    identity,
+    authenticator,
+  };
 }
 
 type Everything = Awaited<ReturnType<typeof openEverything>>;
@@ -90,6 +100,7 @@ const granted: Readonly<Record<string, (opened: Everything) => Promise<unknown>>
   passkeys: async ({ accounts, authenticator }) =>
     accounts.signInByPasskey({ answer: authenticator.get(await accounts.offerAnyPasskey(party)), party }, client),
   identities: ({ identities, identity }) => identities.findUserByIdentity(identity),
+  scim_users: ({ accounts, provisioned }) => accounts.scim.find(provisioned.id),
 };
 
 const bobsId = "(SELECT id FROM users WHERE email = 'bob@example.com')";
@@ -126,6 +137,13 @@ const otherValues: Readonly<Record<string, string>> = {
   "passkeys.public_key": "credential_id",
   "passkeys.sign_count": "sign_count + 1",
   "identities.user_id": bobsId,
+  "scim_users.user_name": "'eve@example.com'",
+  "scim_users.name_key": "'eve@example.com'",
+  "scim_users.external_id": "'e-1'",
+  "scim_users.is_made": "1 - is_made",
+  "scim_users.is_deleted": "1 - is_deleted",
+  "scim_users.has_disabled": "1 - has_disabled",
+  "scim_users.has_given_address": "1 - has_given_address",
 };
 
 test.each(Object.entries(otherValues))(
@@ -147,7 +165,7 @@ test.each(Object.entries(otherValues))(
 );
 
 test("each deciding column has a case above, except those that find the row", () => {
-  const finding = ["users.id", "sessions.digest", "api_tokens.digest", "passkeys.credential_id"];
+  const finding = ["users.id", "sessions.digest", "api_tokens.digest", "passkeys.credential_id", "scim_users.id"];
   const columns = accessTables
     // Emailed links have tests of their own below.
     .filter(({ name }) => name !== "mailed_links")

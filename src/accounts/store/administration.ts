@@ -12,6 +12,8 @@ import {
   type UserSummary,
 } from "../admin/admin-actions.ts";
 import { endFirstRun } from "./first-run.ts";
+import { revokeTokens } from "./passwords.ts";
+import { takeOverFromScim } from "./scim-users.ts";
 import { endSessions } from "./sessions.ts";
 import { adminEntries, deletedUsers, users } from "./tables.ts";
 import { findOtherAdmins, findUserIn, openUser, type UserRow, userColumns } from "./users.ts";
@@ -56,22 +58,30 @@ const removeUser = sql<[userId: number]>("DELETE FROM users WHERE id = ?");
 const markDeleted = deletedUsers.insert();
 const insertEntry = adminEntries.insert();
 const boundedMax = 1_000;
+const boundedSorts: readonly (readonly AdminAction[])[] = Object.values(boundedActions);
 /** Counts only the entries of the same sort. */
-const trimming = (which: "IN" | "NOT IN") => {
-  const entries = `FROM admin_audit_entries WHERE action ${which} (${boundedActions.map((name) => `'${name}'`).join()})`;
+const trimming = (which: "IN" | "NOT IN", actions: readonly AdminAction[]) => {
+  const entries = `FROM admin_audit_entries WHERE action ${which} (${actions.map((name) => `'${name}'`).join()})`;
   return sql<[keptMax: number]>(`DELETE ${entries} AND id <= (SELECT id ${entries} ORDER BY id DESC LIMIT 1 OFFSET ?)`);
 };
-const trimEntries = trimming("NOT IN");
-const trimBounded = trimming("IN");
-const isBounded = (action: AdminAction) => boundedActions.some((name) => name === action);
+const trimEntries = trimming("NOT IN", boundedSorts.flat());
+const trimBounded = boundedSorts.map((actions) => ({ actions, trim: trimming("IN", actions) }));
 const entryPage = adminEntries.select<[limit: number, offset: number]>("ORDER BY id DESC LIMIT ? OFFSET ?");
 
 /** Part of the transaction of the change that is recorded. */
 export async function recordAction(tx: Transaction, { by, action, subject, now }: NewEntry): Promise<void> {
   const { userId: adminId, email: adminEmail, address } = by;
   await tx.run(insertEntry, ...adminEntries.values({ createdAt: now, adminId, adminEmail, action, subject, address }));
-  if (isBounded(action)) await tx.run(trimBounded, boundedMax);
-  else await tx.run(trimEntries, entriesMax);
+  const bounded = trimBounded.find(({ actions }) => actions.includes(action));
+  if (bounded === undefined) await tx.run(trimEntries, entriesMax);
+  else await tx.run(bounded.trim, boundedMax);
+}
+
+/** Requires the accounts lock. Sessions and API tokens end for good. */
+export async function disableUser(tx: Transaction, access: AccessKeys, userId: number, now: number): Promise<void> {
+  await users.change(tx, access, userId, { disabledAt: now, updatedAt: now });
+  await endSessions(tx, userId, null);
+  await tx.run(revokeTokens, now, userId);
 }
 
 export type AdministrationStore = ReturnType<typeof createAdministrationStore>;
@@ -149,9 +159,10 @@ function userChanges({ openSummary, changeUser, db, access }: StoreParts) {
 
     setDisabled: (userId: number, disabled: boolean, entry: NewEntry): Promise<Change> =>
       changeUser(userId, disabled, async (tx, user) => {
-        if ((user.disabledAt !== null) === disabled) return;
-        await users.change(tx, access, userId, { disabledAt: disabled ? entry.now : null, updatedAt: entry.now });
-        if (disabled) await endSessions(tx, userId, null);
+        const wasByScim = await takeOverFromScim(tx, access, userId);
+        if ((user.disabledAt !== null) === disabled && !(disabled && wasByScim)) return;
+        if (disabled) await disableUser(tx, access, userId, entry.now);
+        else await users.change(tx, access, userId, { disabledAt: null, updatedAt: entry.now });
         await recordAction(tx, entry);
       }),
 

@@ -7,7 +7,7 @@ import type { User } from "../account.ts";
 import { isFirstRunOver } from "./first-run.ts";
 import type { PasswordSeals } from "./password-seals.ts";
 import { identities, users } from "./tables.ts";
-import { findUserByEmailIn, findUserIn, insertUserIn, isUnusedIn } from "./users.ts";
+import { findUserIn, insertUserIn } from "./users.ts";
 
 /** Identifies a person at a provider. The pair is never assigned to another person. */
 export interface IdentityKey {
@@ -56,8 +56,6 @@ export function createIdentityStore(db: Database, seals: PasswordSeals, random: 
       const owner = await findOwner(db.read, access, { issuer, subject });
       return owner === undefined ? undefined : findUserIn(db.read, access, owner);
     },
-    /** See `isUnusedIn`. */
-    isUnused: (userId: number): Promise<boolean> => isUnusedIn(db.read, access, userId),
     /** Newest first. */
     listIdentities: async (userId: number): Promise<readonly Identity[]> =>
       reading.openAll(access, await db.read.all(identitiesOf, userId)).map(({ issuer, subject, createdAt }) => ({
@@ -84,27 +82,30 @@ export function createIdentityStore(db: Database, seals: PasswordSeals, random: 
       }),
     /**
      * Links an identity to an account that nobody has used. A password that its maker chose signs in no more.
-     * @returns false: the account has been used or changed meanwhile, or the identity is linked.
+     * @param find the id of the account. @param email that the provider proves; undefined: none.
+     * @returns undefined: the account has been used or changed meanwhile, or the identity is linked.
      */
     linkUnused: (
-      { issuer, subject, email, now }: IdentityKey & { email: string; now: number },
+      { issuer, subject, email, now }: IdentityKey & { email: string | undefined; now: number },
+      find: (tx: Transaction) => Promise<number | undefined>,
       together: (user: User) => InTransaction,
-    ): Promise<boolean> =>
+    ): Promise<User | undefined> =>
       db.writeSerialized("accounts", async (tx) => {
-        const user = await findUserByEmailIn(tx, access, email);
-        if (user === undefined || user.disabledAt !== null || !(await isUnusedIn(tx, access, user.id))) return false;
+        const userId = await find(tx);
+        const user = userId === undefined ? undefined : await findUserIn(tx, access, userId);
+        if (user === undefined || user.disabledAt !== null) return undefined;
         const link = { issuer, subject, userId: user.id, now, factorShown: true, perUserMax: 1 };
-        if ((await linkIdentity(tx, access, link)) !== "linked") return false;
+        if ((await linkIdentity(tx, access, link)) !== "linked") return undefined;
         const withoutPassword = seals.columnsOf(user.id, "");
         await users.change(tx, access, user.id, {
           ...withoutPassword,
           isUnused: false,
-          confirmedAt: now,
+          confirmedAt: user.email === email ? now : user.confirmedAt,
           updatedAt: now,
         });
         await tx.run(removeLinks, user.id);
         await together(user)(tx);
-        return true;
+        return findUserIn(tx, access, user.id);
       }),
     /** Requires the accounts lock. "taken": it is linked to another account. */
     linkIdentity: (tx: Transaction, link: NewLink) => linkIdentity(tx, access, link),

@@ -29,7 +29,8 @@ const byId = sql<[userId: number], UserRow & { passwordSealed: Buffer | null }>(
 );
 const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
-const revokeTokens = sql<[now: number, userId: number]>(
+/** Revokes the API tokens of one user. A revoked token has no MAC any more. */
+export const revokeTokens = sql<[now: number, userId: number]>(
   "UPDATE api_tokens SET revoked_at = ?, mac = NULL WHERE user_id = ? AND revoked_at IS NULL",
 );
 

@@ -182,7 +182,26 @@ export const identities = new AuthenticatedTable("identities", "identity", {
   createdAt: harmless(integer, shown),
 });
 
-export const accessTables = [users, sessions, apiTokens, mailedLinks, passkeys, identities] as const;
+/** What the provider says about accounts over SCIM. Accounts that it has said nothing about have no row. */
+export const scimUsers = new AuthenticatedTable("scim_users", "scim", {
+  /** The user's. */
+  id: authenticated(integer),
+  /** As the provider sent it. */
+  userName: authenticated(text),
+  /** See `nameKeyOf`. */
+  nameKey: authenticated(text),
+  externalId: authenticated(nullable(text)),
+  /** The account was made over SCIM. */
+  isMade: authenticated(boolean),
+  /** SCIM has deleted the user: the account is disabled, and not found over SCIM. */
+  isDeleted: authenticated(boolean),
+  /** SCIM has disabled the account, and no administrator since. */
+  hasDisabled: authenticated(boolean),
+  /** SCIM has given an address to an account that had been used. Threat: that address then asks for a new password. */
+  hasGivenAddress: authenticated(boolean),
+});
+
+export const accessTables = [users, sessions, apiTokens, mailedLinks, passkeys, identities, scimUsers] as const;
 
 export const signOnSteps = new Table("sign_on_steps", {
   digest: bound(bytes, keyedDigest),

@@ -38,8 +38,10 @@ export type ApiHandler = (request: FastifyRequest, reply: FastifyReply, deps: Ap
 export const version: ApiHandler = async (_request, reply, deps) =>
   sendJson(reply, 200, presentVersion(deps.config, deps.version, await deps.policies.ofEverybody()));
 
-export const showFeatures: ApiHandler = (_request, reply) =>
-  sendJson(reply, 200, { features: [...features] } satisfies FeaturesAnswer);
+export const showFeatures: ApiHandler = (_request, reply, { config: { scim } }) =>
+  sendJson(reply, 200, {
+    features: [...features, ...(scim === undefined ? [] : (["scim"] as const))],
+  } satisfies FeaturesAnswer);
 
 export const showPolicy: ApiHandler = async (request, reply, { policies }) =>
   sendJson(reply, 200, presentPolicy(await policies.find(request.actor.user)));

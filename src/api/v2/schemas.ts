@@ -158,7 +158,7 @@ export const VersionAnswer = Type.Object({
 /** What this server has beside API v2, for discovery. Names never change. */
 export const features = ["fields", "sender_shown", "expires_at", "policy"] as const;
 export const FeaturesAnswer = Type.Object({
-  features: Type.Array(Type.Enum([...features], { type: "string" })),
+  features: Type.Array(Type.Enum([...features, "scim"], { type: "string" })),
 });
 
 export const PolicyAnswer = Type.Object({

@@ -467,6 +467,19 @@ ${postgres(`
     PRIMARY KEY (issuer, subject)
   ) WITHOUT ROWID;
   CREATE INDEX identities_user ON identities(user_id);
+  -- What the provider says about accounts over SCIM. name_key: user_name, in one spelling for all that are the same.
+  CREATE TABLE scim_users (
+    id INTEGER PRIMARY KEY REFERENCES users(id) ON DELETE CASCADE,
+    user_name TEXT NOT NULL,
+    name_key TEXT NOT NULL,
+    external_id TEXT UNIQUE,
+    is_made INTEGER NOT NULL,
+    is_deleted INTEGER NOT NULL,
+    has_disabled INTEGER NOT NULL,
+    has_given_address INTEGER NOT NULL,
+    mac BLOB
+  );
+  CREATE INDEX scim_users_name ON scim_users(name_key);
   -- Sign-ins that were redirected to a provider, and identities that the account's owner has still to confirm.
   CREATE TABLE sign_on_steps (
     digest BLOB PRIMARY KEY,

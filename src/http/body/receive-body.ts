@@ -82,6 +82,25 @@ export async function receiveBody(
   return body;
 }
 
+/** A JSON body of a provider that speaks SCIM (RFC 7644, section 3.1). @throws as `receiveBody`. */
+export async function receiveScim(request: FastifyRequest, intake: BodyIntake): Promise<unknown> {
+  const { raw } = request;
+  const type = raw.headers["content-type"] ?? "";
+  refuseContentEncoding(raw.headers["content-encoding"]);
+  if (!/^application\/(?:scim\+)?json\s*(?:;|$)/i.test(type)) {
+    throw new AppError("unsupported_media_type", "Send application/scim+json.");
+  }
+  return readJson(request, intake, intake.hold(request.client.key));
+}
+
+function readJson(request: FastifyRequest, intake: BodyIntake, hold: BodyHold): Promise<unknown> {
+  request.bodyHold = hold;
+  const { raw, routeOptions } = request;
+  const parser = decoded(new JsonReader(), raw.headers["content-type"] ?? "");
+  const bytesMax = limitsOf(routeOptions.config).jsonBytesMax;
+  return parseWhole(raw, { bytesMax, intake, hold, parser, whenEmpty: undefined });
+}
+
 async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: TakeFile): Promise<ReceivedBody> {
   const { raw } = request;
   const type = raw.headers["content-type"] ?? "";
@@ -90,17 +109,8 @@ async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: T
   const hold = intake.hold(request.client.key);
   request.bodyHold = hold;
   switch (type === "" ? formType : bodyTypeOf(type)) {
-    case "application/json": {
-      const parser = decoded(new JsonReader(), type);
-      const value = await parseWhole(raw, {
-        bytesMax: limits.jsonBytesMax,
-        intake,
-        hold,
-        parser,
-        whenEmpty: undefined,
-      });
-      return { encoding: "json", value };
-    }
+    case "application/json":
+      return { encoding: "json", value: await readJson(request, intake, hold) };
     case formType: {
       const parser = new UrlencodedReader(limits.fieldBytesMax, textDecoder(charsetOf(type)));
       return {

@@ -22,13 +22,14 @@ async function* documentOf(user: User, { accounts, pushes, requests, clock }: Pa
   const exported = pushes.exportOwned(user.id)[Symbol.asyncIterator]();
   try {
     let next = await exported.next();
-    const [sessions, tokens, factors, defaults, unconfirmedEmail, identities] = await Promise.all([
+    const [sessions, tokens, factors, defaults, unconfirmedEmail, identities, kept] = await Promise.all([
       accounts.listSessions(user.id),
       accounts.listTokens(user.id),
       accounts.findFactors(user.id),
       accounts.pushDefaults(user.id),
       accounts.unconfirmedEmail(user.id),
       accounts.listIdentities(user.id),
+      accounts.scim.findKept(user.id),
     ]);
     const head = {
       exported_at: timestamp(clock.now()),
@@ -38,6 +39,7 @@ async function* documentOf(user: User, { accounts, pushes, requests, clock }: Pa
       api_tokens: tokens.map(presentToken),
       second_factors: presentFactors(factors),
       single_sign_on: identities.map(presentIdentity),
+      scim: kept && { user_name: kept.userName, external_id: kept.externalId },
     };
     yield `${JSON.stringify(head).slice(0, -1)},"requests":[`;
     let separator = "";

@@ -70,9 +70,10 @@ export function trailView({ entries, page: number }: TrailModel, page: PageConte
   );
 }
 
-/** A sign-on is refused before there is a user: the entry has the name of the provider. */
+/** What the provider does has no user: a sign-on is refused before there is one. The entry has a name instead. */
 function causeOf({ action, adminId, adminEmail }: AdminEntry, shell: string): string {
-  return adminId === null && action !== "refused_sign_on" ? shell : adminEmail;
+  const isByProvider = action === "refused_sign_on" || action.startsWith("scim_");
+  return adminId === null && !isByProvider ? shell : adminEmail;
 }
 
 function sentenceOf({ action, subject }: AdminEntry, { messages: { admin } }: PageContext): string {
