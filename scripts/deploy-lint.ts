@@ -24,7 +24,7 @@ const linters: readonly { readonly command: string; readonly run: (folder: strin
       // It checks that the program exists, which is elsewhere until it is installed.
       const files = ["sealpush.service", "sealpush-backup.service"].map((name) => {
         const unit = read(`deploy/systemd/${name}`)
-          .replaceAll("/opt/sealpush/node_modules/.bin/node", process.execPath)
+          .replaceAll("/opt/sealpush/node/bin/node", process.execPath)
           .replaceAll("/opt/sealpush", root);
         const file = join(folder, name);
         writeFileSync(file, unit);

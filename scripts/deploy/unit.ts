@@ -45,7 +45,7 @@ export function backupUnitProblems(backup: string, unit: string): readonly strin
 
 /** Threat: SIGUSR1 opens Node's debugger, which reads all memory. */
 function debuggerProblems(text: string): readonly string[] {
-  return /node_modules\/\.bin\/node --disable-sigusr1 -- dist/.test(text) ? [] : ["SIGUSR1 opens the debugger."];
+  return /node\/bin\/node --disable-sigusr1 -- dist/.test(text) ? [] : ["SIGUSR1 opens the debugger."];
 }
 
 /** @param command the script that runs a command in the same way as the unit runs the server. */

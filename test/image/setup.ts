@@ -6,7 +6,9 @@ import { pinnedPrograms } from "../../src/config/pinned-programs.ts";
 import { ImageLab } from "./lab.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const nodeImage = `docker.io/library/node:${pinnedPrograms.node.version}-bookworm-slim`;
+export const nodeImage = `docker.io/library/node:${pinnedPrograms.node.version}-bookworm-slim`;
+
+export const caddyImage = `docker.io/library/caddy:${pinnedPrograms.caddy.version}-alpine`;
 
 /**
  * Builds the image from the Dockerfile as it is, once for all tests of this folder. The official images cannot be had
@@ -66,7 +68,8 @@ function makeBase(lab: ImageLab): void {
 }
 
 /** The program itself: `node_modules/.bin/node` is a link to it. */
-const realNode = () => execFileSync("readlink", ["--canonicalize", process.execPath], { encoding: "utf8" }).trim();
+export const realNode = () =>
+  execFileSync("readlink", ["--canonicalize", process.execPath], { encoding: "utf8" }).trim();
 
 /** SEALPUSH_TEST_CADDY: a Caddy of the pinned version. Otherwise Debian's, which is older. */
 function makeCaddy(lab: ImageLab): void {
@@ -87,8 +90,7 @@ function makeCaddy(lab: ImageLab): void {
       "",
     ].join("\n"),
   );
-  const tag = `docker.io/library/caddy:${pinnedPrograms.caddy.version}-alpine`;
-  lab.build({ tag, file: join(folder, "Dockerfile"), context: folder });
+  lab.build({ tag: caddyImage, file: join(folder, "Dockerfile"), context: folder });
 }
 
 /** Debian's PostgreSQL under the official image's name, user and paths. */
@@ -121,7 +123,7 @@ function makePostgres(lab: ImageLab): void {
 }
 
 /** Where npm finds packages here, and whom it trusts: mounted for the build alone, and in no layer. */
-function npmSettings(lab: ImageLab): readonly string[] {
+export function npmSettings(lab: ImageLab): readonly string[] {
   const npmrc = join(lab.folder, "files/npmrc");
   const registry = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim();
   writeFileSync(npmrc, `registry=${registry}\ncafile=/usr/local/etc/build-authorities.pem\n`);

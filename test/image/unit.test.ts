@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { pinnedPrograms } from "../../src/config/pinned-programs.ts";
+import { realNode } from "./setup.ts";
 import { lab } from "./shared.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -27,6 +28,9 @@ beforeAll(async () => {
   for (const path of ["package.json", "dist", "node_modules", "packages", "deploy", "src/node-version.js", "scripts"]) {
     cpSync(join(root, path), join(program, path), { recursive: true, verbatimSymlinks: true });
   }
+  // The stand-in of what install-node installs, which has a test of its own.
+  mkdirSync(join(program, "node/bin"), { recursive: true });
+  cpSync(realNode(), join(program, "node/bin/node"));
   await lab.podman(
     ...["run", "--detach", "--name", name, "--privileged", "--systemd=always", "--no-healthcheck"],
     ...[`--volume=${program}:/opt/sealpush`, "localhost/systemd"],
@@ -35,7 +39,7 @@ beforeAll(async () => {
   const installed = await shell(
     [
       "set -e; cd /opt/sealpush; install -d -m 0700 /etc/sealpush",
-      "(umask 077 && node_modules/.bin/node dist/main.js keys generate > /etc/sealpush/master.key)",
+      "(umask 077 && node/bin/node dist/main.js keys generate > /etc/sealpush/master.key)",
       "cp deploy/systemd/sealpush.service /etc/systemd/system/; cp deploy/systemd/sealpush /usr/local/sbin/",
       // Credentials do not arrive in a container, whatever the unit: the key is the generated one here.
       "mkdir /etc/systemd/system/sealpush.service.d",
