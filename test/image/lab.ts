@@ -109,10 +109,15 @@ export class ImageLab {
   async run(image: string, command: readonly string[], options: readonly string[] = []): Promise<Finished> {
     const name = "command";
     await this.podman("run", "--detach", "--name", name, "--no-healthcheck", ...options, image, ...command);
-    while (await this.#isRunning(name)) await this.#pause();
-    const finished = { status: await this.exitCode(name), output: await this.logs(name) };
+    const finished = await this.ended(name);
     await this.remove([name]);
     return finished;
+  }
+
+  /** Waits for the end of a container. */
+  async ended(name: string): Promise<Finished> {
+    while (await this.#isRunning(name)) await this.#pause();
+    return { status: await this.exitCode(name), output: await this.logs(name) };
   }
 
   /** Waits until the health check of the image passes. @throws with the log if the container ends before. */
@@ -182,10 +187,17 @@ export class ImageLab {
     this.buildah(...parameters);
   }
 
+  /** The environment of buildah, and of scripts that call it: with the limits of containers.conf it would fail, as it raises them before it lowers them. */
+  get buildEnvironment(): NodeJS.ProcessEnv {
+    const { CONTAINERS_CONF: _, ...environment } = this.#environment;
+    return environment;
+  }
+
   buildah(...parameters: readonly string[]): string {
-    // With the limits of containers.conf it would fail: it raises them before it lowers them.
-    const { CONTAINERS_CONF: _, ...env } = this.#environment;
-    const { status, stdout, stderr } = spawnSync("buildah", parameters, { env, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync("buildah", parameters, {
+      env: this.buildEnvironment,
+      encoding: "utf8",
+    });
     if (status !== 0) throw new Error(`buildah ${parameters.join(" ")}\n${stdout}\n${stderr}`.slice(-4_000));
     return stdout.trim();
   }
