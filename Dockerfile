@@ -55,8 +55,8 @@ RUN apt-get update \
 
 # Volumes of Password Pusher's image belong to user 1000. Platforms that select a user themselves give it group 0.
 # What installs software has no business in a running container.
-RUN mkdir --mode=0770 /data \
- && chown 1000:0 /data \
+RUN mkdir --mode=0770 /data /backup \
+ && chown 1000:0 /data /backup \
  && rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
 
@@ -64,7 +64,7 @@ RUN mkdir --mode=0770 /data \
 COPY --from=caddy /usr/bin/caddy /usr/bin/caddy
 
 WORKDIR /app
-COPY deploy/container/sealpush deploy/container/sealpush-health /usr/local/bin/
+COPY deploy/container/sealpush deploy/container/sealpush-health deploy/container/sealpush-backups /usr/local/bin/
 COPY deploy/container/Caddyfile ./
 COPY package.json LICENSE ./
 COPY --from=build /app/node_modules ./node_modules

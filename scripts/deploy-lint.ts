@@ -7,7 +7,8 @@ import { chartProblems } from "./deploy/chart.ts";
 import { composeProblems } from "./deploy/compose.ts";
 import { dockerfileProblems, imageOf } from "./deploy/dockerfile.ts";
 import { factsOf, programProblems } from "./deploy/facts.ts";
-import { backupUnitProblems, unitProblems } from "./deploy/unit.ts";
+import { quadletProblems } from "./deploy/quadlet.ts";
+import { backupUnitProblems, templateUnitProblems, unitProblems } from "./deploy/unit.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -22,13 +23,13 @@ const linters: readonly { readonly command: string; readonly run: (folder: strin
     command: "systemd-analyze",
     run(folder) {
       // It checks that the program exists, which is elsewhere until it is installed.
-      const files = ["sealpush.service", "sealpush-backup.service"].map((name) => {
+      const files = ["sealpush.service", "sealpush@.service", "sealpush-backup.service"].map((name) => {
         const unit = read(`deploy/systemd/${name}`)
           .replaceAll("/opt/sealpush/node/bin/node", process.execPath)
           .replaceAll("/opt/sealpush", root);
-        const file = join(folder, name);
-        writeFileSync(file, unit);
-        return file;
+        writeFileSync(join(folder, name), unit);
+        // A template can be verified as one of its instances only.
+        return join(folder, name.replace("@.", "@5100."));
       });
       return ["verify", "--man=no", ...files];
     },
@@ -52,10 +53,9 @@ function ownProblems(): readonly string[] {
   const found: readonly (readonly [string, readonly string[]])[] = [
     ["src/config/pinned-programs.ts", programProblems(packageJson, process.versions.node)],
     ["Dockerfile", dockerfileProblems(dockerfile, facts)],
-    ...["sqlite", "postgres"].map((name) => {
-      const file = `deploy/compose/${name}.yaml`;
-      return [file, composeProblems(read(file), facts, image)] as const;
-    }),
+    ...["compose.yaml", "deploy/compose/sqlite.yaml", "deploy/compose/postgres.yaml"].map(
+      (file) => [file, composeProblems(read(file), facts, image)] as const,
+    ),
     [
       chart,
       chartProblems(
@@ -71,6 +71,8 @@ function ownProblems(): readonly string[] {
     ],
     ["deploy/systemd", unitProblems(unit, read("deploy/systemd/sealpush"))],
     ["deploy/systemd", backupUnitProblems(read("deploy/systemd/sealpush-backup.service"), unit)],
+    ["deploy/systemd", templateUnitProblems(read("deploy/systemd/sealpush@.service"), unit)],
+    ["deploy/podman", quadletProblems(read("deploy/podman/sealpush.container"), facts, image)],
   ];
   return found.flatMap(([file, problems]) => problems.map((problem) => `${file}: ${problem}`));
 }

@@ -4,7 +4,7 @@ import { pinnedPrograms } from "../../src/config/pinned-programs.ts";
 import { drainSecondsMax, type Facts, type Image, settingProblems } from "./facts.ts";
 import { at, entriesOf, listOf, type Tree, textOf } from "./tree.ts";
 
-const settingPattern = /^(?:PWP|DATABASE_URL|PORT$|HOST$|DATA_DIR$|OTEL_)/;
+const settingPattern = /^(?:PWP|BACKUP_|DATABASE_URL|PORT$|HOST$|DATA_DIR$|OTEL_)/;
 
 /** Variables of the shell at their defaults: these files use only the form `${NAME:-default}`. */
 function atDefaults(text: string): string {
@@ -13,7 +13,7 @@ function atDefaults(text: string): string {
 
 /** The rules for each service of a compose file, and its agreement with the image. */
 export function composeProblems(text: string, facts: Facts, image: Image): readonly string[] {
-  const file: Tree = parse(text, { merge: true });
+  const file: Tree = parse(atDefaults(text), { merge: true });
   return entriesOf(at(file, "services")).flatMap(([name, service]) =>
     [
       ...hardeningProblems(service),
@@ -75,13 +75,13 @@ function addressProblems(file: Tree, service: Tree): readonly string[] {
 }
 
 function serverProblems(file: Tree, service: Tree, facts: Facts, image: Image): readonly string[] {
-  const environment = entriesOf(at(service, "environment")).map(
-    ([name, value]) => [name, atDefaults(textOf(value))] as const,
-  );
+  const environment = entriesOf(at(service, "environment")).map(([name, value]) => [name, textOf(value)] as const);
   const graceSeconds = Number(environment.find(([name]) => name === "PWP__SHUTDOWN_GRACE_SECONDS")?.[1] ?? 0);
   const stopSeconds = Number.parseInt(textOf(at(service, "stop_grace_period")), 10);
   const ports = listOf(at(service, "ports")).map((port) => textOf(port).split(":").at(-1));
-  const upstreams = textOf(at(file, "services", "caddy", "environment", "SEALPUSH_UPSTREAMS")).split(" ");
+  const upstreams = textOf(at(file, "services", "caddy", "environment", "SEALPUSH_UPSTREAMS"))
+    .split(/ +/)
+    .filter(Boolean);
   const caddy = textOf(at(file, "services", "caddy", "networks", "front", "ipv4_address"));
   const trusted = environment.find(([name]) => name === "PWP__TRUSTED_PROXIES")?.[1] ?? "";
   return [
@@ -96,6 +96,6 @@ function serverProblems(file: Tree, service: Tree, facts: Facts, image: Image): 
     ...[...ports, ...upstreams.map((upstream) => upstream.split(":")[1])]
       .filter((port) => port !== image.port)
       .map((port) => `${port} is not the port of the image.`),
-    ...(trusted.split(/,\s*/).includes(caddy) ? [] : ["it does not trust Caddy."]),
+    ...(caddy === "" || trusted.split(/,\s*/).includes(caddy) ? [] : ["it does not trust Caddy."]),
   ];
 }

@@ -9,7 +9,8 @@ import { chartProblems } from "./chart.ts";
 import { composeProblems } from "./compose.ts";
 import { dockerfileProblems, imageOf } from "./dockerfile.ts";
 import { factsOf, programProblems } from "./facts.ts";
-import { backupUnitProblems, unitProblems } from "./unit.ts";
+import { quadletProblems } from "./quadlet.ts";
+import { backupUnitProblems, templateUnitProblems, unitProblems } from "./unit.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -149,13 +150,18 @@ describe("the check of the chart", () => {
     ["a missing brace", "{{ int .Values.replicas }}", "{{ int .Values.replicas }", /braces do not match/],
     ["a missing template", 'include "sealpush.name"', 'include "sealpush.title"', /not defined/],
     ["a missing value", ".Values.replicas", ".Values.replicaCount", /values.yaml: replicaCount/],
-    ["an unknown setting", "PWP__SHUTDOWN_GRACE_SECONDS", "PWP__SHUTDOWN_SECONDS", /is not a setting/],
     ["another port", "containerPort: 5100", "containerPort: 80", /the port/],
     ["no readiness", "path: /ready", "path: /up", /the readiness probe/],
     ["too little time to stop", "shutdownGraceSeconds) 35", "shutdownGraceSeconds) 5", /killed before/],
   ])("finds %s", (_what, from, to, problem) => {
     const broken = new Map(templates).set("deployment.yaml", changed(deployment, from, to));
     expect(chartProblems({ ...files, templates: broken }, facts, image).join("\n")).toMatch(problem);
+  });
+
+  it("finds an unknown setting", () => {
+    const names = changed(templates.get("_names.tpl") ?? "", "PWP__SHUTDOWN_GRACE_SECONDS", "PWP__SHUTDOWN_SECONDS");
+    const broken = new Map(templates).set("_names.tpl", names);
+    expect(chartProblems({ ...files, templates: broken }, facts, image).join("\n")).toMatch(/is not a setting/);
   });
 
   it("finds another user", () => {
@@ -257,6 +263,21 @@ describe("the check of the systemd unit", () => {
     expect(unitProblems(changed(unit, from, to), command).join("\n")).toMatch(problem);
   });
 
+  describe("for several processes", () => {
+    const template = read("deploy/systemd/sealpush@.service");
+
+    it("accepts the unit as shipped", () => {
+      expect(templateUnitProblems(template, unit)).toEqual([]);
+    });
+
+    it.each([
+      ["another line", "ProtectHome=yes", "ProtectHome=no", /has other lines/],
+      ["one port for all", "Environment=PORT=%i", "Environment=PORT=5100", /the same port/],
+    ])("finds %s", (_what, from, to, reason) => {
+      expect(templateUnitProblems(changed(template, from, to), unit).join()).toMatch(reason);
+    });
+  });
+
   describe("for the nightly backup", () => {
     const backup = read("deploy/systemd/sealpush-backup.service");
 
@@ -297,5 +318,23 @@ describe("the check of the systemd unit", () => {
     ["commands without the key", "PWPUSH_MASTER_KEY_FILE=$CREDENTIALS_DIRECTORY/master.key ", "", /does not apply to/],
   ])("finds %s", (_what, from, to, problem) => {
     expect(unitProblems(unit, changed(command, from, to)).join("\n")).toMatch(problem);
+  });
+});
+
+describe("the check of Podman's unit", () => {
+  const quadlet = read("deploy/podman/sealpush.container");
+
+  it("accepts the unit as shipped", () => {
+    expect(quadletProblems(quadlet, facts, image)).toEqual([]);
+  });
+
+  it.each([
+    ["another version", `sealpush:${facts.version}`, "sealpush:2.0.0", /Image=.* is missing/],
+    ["a writable root", "ReadOnly=true", "ReadOnly=false", /ReadOnly=true is missing/],
+    ["swap", "--memory-swap=512m", "--memory-swap=1g", /--memory-swap=512m is missing/],
+    ["an early kill", "TimeoutStopSec=45", "TimeoutStopSec=20", /TimeoutStopSec.* kills the server/],
+    ["an unknown setting", "PWP__TRUSTED_PROXIES", "PWP__TRUSTED_PROXY", /is not a setting/],
+  ])("finds %s", (_what, from, to, reason) => {
+    expect(quadletProblems(changed(quadlet, from, to), facts, image).join()).toMatch(reason);
   });
 });

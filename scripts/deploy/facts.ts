@@ -58,7 +58,7 @@ export const drainSecondsMax = 30;
 const rows = allSettings(settingTable);
 const settings = new Map(rows.map((row) => [row.env, row]));
 const byFile = new Set(settingsByFile(rows).map(fileNameOf));
-const namesOfOthers = new Set(["NODE_ENV", "MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_"]);
+const namesOfOthers = new Set(["NODE_ENV", "MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "BACKUP_DAYS", "BACKUP_TIME"]);
 
 /** The reasons why this is not a setting with a valid value; none if it is. */
 export function settingProblems(name: string, value?: string): readonly string[] {

@@ -43,6 +43,16 @@ export function backupUnitProblems(backup: string, unit: string): readonly strin
     .concat(debuggerProblems(backup));
 }
 
+/** @returns the differences between the unit of one process and that of several, which gets its port from its name. */
+export function templateUnitProblems(template: string, unit: string): readonly string[] {
+  const own = (line: string) => line.startsWith("Description=") || line === "Environment=PORT=%i";
+  const [given, wanted] = [template, unit].map((text) => linesOf(text).filter((line) => !own(line)));
+  return [
+    ...(JSON.stringify(given) === JSON.stringify(wanted) ? [] : ["It has other lines than sealpush.service."]),
+    ...(linesOf(template).includes("Environment=PORT=%i") ? [] : ["All processes would have the same port."]),
+  ];
+}
+
 /** Threat: SIGUSR1 opens Node's debugger, which reads all memory. */
 function debuggerProblems(text: string): readonly string[] {
   return /node\/bin\/node --disable-sigusr1 -- dist/.test(text) ? [] : ["SIGUSR1 opens the debugger."];

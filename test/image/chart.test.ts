@@ -70,6 +70,11 @@ it.each([
     "Deployment HorizontalPodAutoscaler PodDisruptionBudget Service ServiceAccount",
   ],
   [
+    "backups",
+    [secret, "--set=backup.enabled=true"],
+    "CronJob Deployment PersistentVolumeClaim PersistentVolumeClaim Service",
+  ],
+  [
     "an ingress, metrics and a network policy",
     [
       ...[secret, "--set=baseUrl=https://push.example.com", "--set=trustedProxies={192.0.2.11}"],
@@ -121,6 +126,11 @@ it("passes on what an operator adds to pods", async () => {
 it.each([
   ["several pods on SQLite", ["--set=replicas=2", secret], "SQLite serves one process"],
   ["an autoscaler on SQLite", ["--set=autoscaling.enabled=true", secret], "SQLite serves one process"],
+  [
+    "a backup of a database elsewhere",
+    [...several, "--set=backup.enabled=true"],
+    "backup is for the embedded database",
+  ],
   ["no secret", [], "existingSecret is empty"],
   [
     "a budget that does not exist",

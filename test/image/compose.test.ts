@@ -1,8 +1,8 @@
-import { chownSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { chownSync, cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { ComposeProject } from "./compose.ts";
-import { createPush, image, lab, openPush } from "./shared.ts";
+import { ask, createPush, image, lab, openPush } from "./shared.ts";
 
 /** The default of the file: Caddy makes the certificate itself. */
 const origin = "https://localhost";
@@ -21,17 +21,28 @@ async function prepare(): Promise<string> {
   write("master.key", (await lab.run(image, ["keys", "generate"])).output, 1000);
   write("postgres-password", "worthless\n", 999);
   write("database-url", "postgres://sealpush:worthless@postgres/sealpush\n", 1000);
+  const backups = join(folder, "backups");
+  mkdirSync(backups);
+  chownSync(backups, 1000, 1000);
   return folder;
 }
 
-test("with postgres.yaml, both processes are replaced under load and every push opens exactly once", async () => {
-  const project = new ComposeProject(lab, join(await prepare(), "postgres.yaml"), {
+let project: ComposeProject;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await prepare();
+  project = new ComposeProject(lab, join(folder, "postgres.yaml"), {
     PWP__THROTTLING__MINUTE: "unlimited",
     PWP__THROTTLING__SECOND: "unlimited",
+    PWP__FILES__ALLOW_ANONYMOUS: "true",
   });
-  onTestFinished(() => project.down());
   await project.up();
-  await untilServed(project);
+  await untilServed();
+});
+afterAll(() => project.down());
+
+test("with postgres.yaml, both processes are replaced under load and every push opens exactly once", async () => {
   let isReplaced = false;
   const problems: string[] = [];
   let opened = 0;
@@ -55,8 +66,46 @@ test("with postgres.yaml, both processes are replaced under load and every push 
   expect(opened).toBeGreaterThan(5);
 });
 
+test("its backup has the database and the files of one time, and both can be restored", async () => {
+  const file = join(folder, "file.txt");
+  writeFileSync(file, "in a file");
+  const { status, body } = await ask(`${origin}/api/v2/pushes`, [...visit, "--form", `push[files][]=@${file}`]);
+  expect(status, body).toBe(201);
+  const withFile = JSON.parse(body).url_token;
+  const token = await createPush(origin, "kept", visit);
+  const name = (await project.runOnce("backup", ["once"])).trim().split("/").at(-1) ?? "";
+  const backup = join(folder, "backups", name);
+  expect(readdirSync(backup).toSorted()).toEqual(["database.dump", "files.tar"]);
+  expect(readdirSync(join(folder, "backups"))).toEqual([name]);
+  expect(await openPush(origin, token, visit)).toBe("kept");
+  const later = await createPush(origin, "later", visit);
+
+  // As the guide says.
+  const [postgres, one, two] = ["postgres", "sealpush-1", "sealpush-2"].map((service) => project.container(service));
+  await lab.podman("stop", one ?? "", two ?? "");
+  const database = async (...command: readonly string[]) => await lab.podman("exec", postgres ?? "", ...command);
+  const connection = ["--username=sealpush", "--maintenance-db=template1", "sealpush"];
+  await database("dropdb", ...connection);
+  await database("createdb", ...connection);
+  await lab.podman("cp", join(backup, "database.dump"), `${postgres}:/tmp/database.dump`);
+  await database("pg_restore", "--username=sealpush", "--dbname=sealpush", "--exit-on-error", "/tmp/database.dump");
+  const unpack =
+    "rm -r /data/blobs && mkdir /data/blobs && tar --extract --file /backup/files.tar --directory /data/blobs";
+  const volumes = [`--volume=${project.container("data")}:/data`, `--volume=${backup}:/backup:ro`];
+  const unpacked = await lab.run(image, ["-c", unpack], ["--entrypoint=bash", ...volumes]);
+  expect(unpacked).toMatchObject({ status: 0 });
+  await lab.podman("start", one ?? "", two ?? "");
+  await untilServed();
+
+  expect(await openPush(origin, token, visit)).toBe("kept");
+  expect((await ask(`${origin}/p/${later}.json`, visit)).status).toBe(404);
+  const opened = await ask(`${origin}/api/v2/pushes/${withFile}`, visit);
+  const [{ url }] = JSON.parse(opened.body).files;
+  expect((await ask(url, visit)).body).toBe("in a file");
+});
+
 /** Caddy has no health check of its own: it answers 502 or 503 until it has found a process that is ready. */
-async function untilServed(project: ComposeProject): Promise<void> {
+async function untilServed(): Promise<void> {
   for (;;) {
     try {
       await createPush(origin, "first", visit);

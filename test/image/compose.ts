@@ -54,6 +54,15 @@ export class ComposeProject {
     await this.healthy(name);
   }
 
+  /** Runs a service of a profile to its end, with another command than the one of the file. @returns what it printed */
+  async runOnce(name: string, command: readonly string[]): Promise<string> {
+    await this.#start(name, at(this.#tree, "services", name), command);
+    const { status, output } = await this.#lab.ended(this.container(name));
+    await this.#lab.remove([this.container(name)]);
+    if (status !== 0) throw new Error(`${name} has failed: ${output}`);
+    return output;
+  }
+
   async down(): Promise<void> {
     await this.#lab.remove(
       this.#services()
@@ -87,7 +96,7 @@ export class ComposeProject {
     await this.#lab.podman("network", "create", ...options, ...internal, this.container(name));
   }
 
-  async #start(name: string, service: Tree): Promise<void> {
+  async #start(name: string, service: Tree, command?: readonly string[]): Promise<void> {
     const texts = (key: string) => listOf(at(service, key)).map((value) => textOf(value));
     const networks = at(service, "networks") ?? {};
     const names = Array.isArray(networks)
@@ -125,6 +134,12 @@ export class ComposeProject {
         .map(([key = "", option]) => `${option}=${textOf(at(service, key))}`),
       `--stop-timeout=${Number.parseInt(textOf(at(service, "stop_grace_period")) || "10", 10)}`,
     ];
-    await this.#lab.start(this.container(name), textOf(at(service, "image")), options);
+    const [entrypoint, ...rest] = texts("entrypoint");
+    await this.#lab.start(
+      this.container(name),
+      textOf(at(service, "image")),
+      [...options, ...(entrypoint === undefined ? [] : [`--entrypoint=${entrypoint}`])],
+      command ?? rest,
+    );
   }
 }

@@ -48,6 +48,23 @@ test("it runs as any user of group 0, as OpenShift starts it", async () => {
   expect(await openPush(origin, await createPush(origin, "of 4711"))).toBe("of 4711");
 });
 
+test("it writes a backup into a new volume, which another container verifies", async () => {
+  const backups = "backups";
+  onTestFinished(() => lab.remove([], [backups]));
+  await lab.start(name, image, [...published, `--volume=${backups}:/backup`]);
+  await lab.healthy(name);
+  await createPush(origin, "in the backup");
+  await lab.podman("exec", name, "sealpush-backups", "once");
+  const [file = ""] = (await lab.podman("exec", name, "ls", "/backup")).split("\n");
+  expect(file).toMatch(/^20[\d-]+\.tar$/);
+  const verified = await lab.run(
+    image,
+    ["backup", "verify", "--from", `/backup/${file}`],
+    [`--volume=${backups}:/backup`],
+  );
+  expect(verified).toMatchObject({ status: 0 });
+});
+
 test("commands run in it, and a mistake has the documented exit code", async () => {
   expect((await lab.run(image, ["--version"])).output.trim()).toBe("3.0.0");
   expect((await lab.run(image, ["keys", "generate"])).output.trim().length).toBeGreaterThan(40);

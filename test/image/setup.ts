@@ -108,7 +108,8 @@ function makePostgres(lab: ImageLab): void {
         " && apt-get install -y --no-install-recommends postgresql-15",
       "RUN install -d -o postgres -g postgres -m 0700 /var/lib/postgresql/data && install -d -m 1777 /var/run/postgresql",
       "ENV PATH=/usr/lib/postgresql/15/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-      "ENV PGDATA=/var/lib/postgresql/data LANG=C.UTF-8",
+      // The official image has its socket where Podman 4.3 makes no folder that this user can write to.
+      "ENV PGDATA=/var/lib/postgresql/data LANG=C.UTF-8 PGHOST=/tmp",
       "VOLUME /var/lib/postgresql/data",
       "COPY --chmod=0755 entrypoint /usr/local/bin/docker-entrypoint.sh",
       'ENTRYPOINT ["docker-entrypoint.sh"]',

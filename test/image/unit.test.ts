@@ -82,3 +82,20 @@ it("does not start again and again with settings that are refused", async () => 
   expect(state.output).toMatch(/NRestarts=0/);
   expect(state.output).toMatch(/ExecMainStatus=2/);
 });
+
+it("runs several processes as instances of a template", async () => {
+  const started = await shell(
+    [
+      "set -e; rm -f /etc/sealpush/settings.env; systemctl stop sealpush; cd /etc/systemd/system",
+      "cp /opt/sealpush/deploy/systemd/sealpush@.service . && cp -r sealpush.service.d sealpush@.service.d",
+      "systemctl daemon-reload && systemd-analyze verify --man=no sealpush@5101.service",
+      "systemctl enable --now sealpush@5101 sealpush@5102",
+    ].join("\n"),
+  );
+  expect(started).toMatchObject({ status: 0 });
+  for (const port of [5101, 5102]) await until(`curl --silent --fail localhost:${port}/up`);
+  await shell("systemctl restart sealpush@5101");
+  await until("curl --silent --fail localhost:5102/up && curl --silent --fail localhost:5101/up");
+  // Its data, as the user of the running instances.
+  expect((await shell("ls /var/lib/private/sealpush")).output).toContain("sealpush.sqlite3");
+});

@@ -38,13 +38,19 @@
 {{- fail (printf "trustedProxies has the network %s: each pod in it could claim any client's address. Name single addresses, or enable a networkPolicy that lets only the ingress controller in." .) -}}
 {{- end -}}
 {{- end -}}
+{{- if and .Values.backup.enabled (or $postgres (not .Values.persistence.enabled)) -}}
+{{- fail "backup is for the embedded database on a volume: with PostgreSQL use its own tools, and set backup.enabled to false." -}}
+{{- end -}}
+{{- if and .Values.backup.enabled (eq .Values.persistence.accessMode "ReadWriteOncePod") -}}
+{{- fail "backup reads the data folder in a pod of its own: set persistence.accessMode to ReadWriteOnce." -}}
+{{- end -}}
 {{- if and .Values.metrics.enabled (not (hasKey .Values.secretSettings "PWP__METRICS__TOKEN")) -}}
 {{- fail "metrics needs secretSettings.PWP__METRICS__TOKEN: it names the entry of the Secret that holds the token." -}}
 {{- end -}}
 {{- if and .Values.networkPolicy.enabled (not .Values.networkPolicy.from) -}}
 {{- fail "networkPolicy.from is empty, which lets everybody in: name who may connect, or set networkPolicy.enabled to false." -}}
 {{- end -}}
-{{- $own := dict "PWP__OVERRIDE_BASE_URL" "baseUrl" "PWP__TRUSTED_PROXIES" "trustedProxies" "PWP__SHUTDOWN_GRACE_SECONDS" "shutdownGraceSeconds" "PWP__METRICS__ENABLED" "metrics.enabled" "PWP_PUBLIC_GATEWAY" "publicGateway" -}}
+{{- $own := dict "PWP__OVERRIDE_BASE_URL" "baseUrl" "PWP__TRUSTED_PROXIES" "trustedProxies" "PWP__SHUTDOWN_GRACE_SECONDS" "shutdownGraceSeconds" "PWP__METRICS__ENABLED" "metrics.enabled" "PWP_PUBLIC_GATEWAY" "publicGateway" "BACKUP_DAYS" "backup.days" -}}
 {{- range $name, $value := $own -}}
 {{- if hasKey $.Values.settings $name -}}
 {{- fail (printf "settings.%s would be there twice: set %s in its place." $name $value) -}}

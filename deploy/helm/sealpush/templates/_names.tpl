@@ -31,3 +31,31 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- .Values.serviceAccount.name -}}
 {{- end -}}
 {{- end -}}
+
+{{/* Variables of the server, and of commands that use the same settings. */}}
+{{- define "sealpush.environment" -}}
+{{- with .Values.baseUrl }}
+- name: PWP__OVERRIDE_BASE_URL
+  value: {{ . | quote }}
+{{- end }}
+- name: PWP__TRUSTED_PROXIES
+  value: {{ default "none" (join "," .Values.trustedProxies) | quote }}
+- name: PWP__SHUTDOWN_GRACE_SECONDS
+  value: {{ int .Values.shutdownGraceSeconds | quote }}
+{{- if .Values.publicGateway }}
+- name: PWP_PUBLIC_GATEWAY
+  value: "true"
+{{- end }}
+{{- if .Values.metrics.enabled }}
+- name: PWP__METRICS__ENABLED
+  value: "true"
+{{- end }}
+{{- range $name, $value := .Values.settings }}
+- name: {{ $name }}
+  value: {{ $value | toString | quote }}
+{{- end }}
+{{- range $name, $entry := .Values.secretSettings }}
+- name: {{ $name }}_FILE
+  value: {{ printf "/run/secrets/sealpush/%s" $entry | quote }}
+{{- end }}
+{{- end -}}
