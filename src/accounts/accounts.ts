@@ -1,4 +1,5 @@
 import { createAdministration } from "./admin/administration.ts";
+import { createBreakGlass } from "./admin/break-glass.ts";
 import { createFirstAdministrator } from "./admin/first-administrator.ts";
 import { createUsers } from "./admin/users.ts";
 import type { AccountsDeps } from "./deps.ts";
@@ -35,6 +36,7 @@ export type { ApiToken, ClientContext, ListedSession, Passkey, Scope, Session, U
 export { allScopes } from "./account.ts";
 export type { AdminEntry, Administrator, Change, UserSummary } from "./admin/admin-actions.ts";
 export { usersPerPage } from "./admin/administration.ts";
+export { breakGlassPath } from "./admin/break-glass.ts";
 export type { FirstRunProblems } from "./admin/first-administrator.ts";
 export {
   type FactorReset,
@@ -77,7 +79,9 @@ export function createAccounts(deps: AccountsDeps) {
 
   const knownClients = createKnownClients({ store: createKnownClientStore(deps.db), outbox: deps.outbox });
   const starts = createSessionStarts({ ...deps, store: sessionStore, knownClients });
-  const check = createPasswordCheck({ ...deps, knownClients });
+  const checkToLink = createPasswordCheck({ ...deps, knownClients });
+  // Where single sign-on is the only way in, a password proves only whose account an identity is to be linked to.
+  const check = deps.settings.signOnOnly ? async () => false : checkToLink;
   const passwords = createPasswords({ ...deps, store: passwordStore, check });
   const profile = createProfile({
     clock: deps.clock,
@@ -107,7 +111,7 @@ export function createAccounts(deps: AccountsDeps) {
   const singleSignOn = {
     ...deps,
     passwords: passwordStore,
-    check,
+    check: checkToLink,
     identities,
     scimStore,
     startSession: starts.start,
@@ -117,12 +121,16 @@ export function createAccounts(deps: AccountsDeps) {
     findUserByEmail: async (email: string) => (await users.findUserByEmail(email))?.user,
   };
 
+  const { recordAction } = administration;
+  const breakGlass = { ...deps, links, outbox: deps.requestedOutbox, recordAction, startSession: starts.start };
+
   return {
     ...createUsers({ ...deps, store: users, links }),
     ...createRegistration(signUp),
     ...createOwnConfirmation(signUp),
     ...createRecovery(signUp),
     ...createFirstAdministrator(signUp),
+    ...createBreakGlass(breakGlass),
     ...sessions,
     ...createAdministration({ clock: deps.clock, store: administration, findUser: users.findUser }),
     ...secondFactors,

@@ -1,5 +1,12 @@
 import { type Command, Option } from "commander";
-import type { Accounts, Change, FactorReset, User, UserSummary } from "../accounts/accounts.ts";
+import {
+  type Accounts,
+  breakGlassPath,
+  type Change,
+  type FactorReset,
+  type User,
+  type UserSummary,
+} from "../accounts/accounts.ts";
 import { passwordSentences } from "../accounts/sign-in/password-rules.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
@@ -7,6 +14,40 @@ import { mailIsOff } from "./mail.ts";
 import { getUser, refuseWithoutData, shell, withAccounts, withDomain } from "./open-domain.ts";
 import { readLine } from "./read-line.ts";
 import { getConfig } from "./settings.ts";
+
+const breakGlassRefusals = {
+  no_admin: "The user is no administrator: promote them first, or name another user.",
+  disabled: "The user is disabled: enable them first, or name another user.",
+  logins_disabled: "Sign-in is turned off on this server (PWP__DISABLE_LOGINS).",
+} as const;
+
+function addBreakGlass(user: Command, { io }: CommandDeps): void {
+  user
+    .command("break-glass")
+    .description(
+      "Print a link that signs in as this administrator without single sign-on, once, within 15 minutes. All administrators get an " +
+        "email now and when it is used, and SCIM leaves the account alone from now on.",
+    )
+    .argument("<address>", "the administrator's email address")
+    .addHelpText("after", exitCodesHelp)
+    .action(async (email: string) => {
+      const config = getConfig(io);
+      await withAccounts(config, io, "refuse", async (accounts) => {
+        const found = await getUser(accounts, email);
+        const link = await accounts.makeBreakGlassLink(found.id, shell);
+        if (link.outcome !== "made") throw new CommandRefused(breakGlassRefusals[link.outcome]);
+        const path = `${breakGlassPath}?token=${link.token}`;
+        const base = config.singleSignOn?.baseUrl ?? config.overrideBaseUrl ?? "";
+        io.stdout(`${base}${path}\n`);
+        if (base === "") io.stderr("Open this path at the address of the server.\n");
+        io.stderr(
+          link.informed === 0
+            ? "This server sends no emails: tell the other administrators yourself.\n"
+            : `Administrators who get an email: ${link.informed}.\n`,
+        );
+      });
+    });
+}
 
 const passwordOption = [
   "--password-stdin",
@@ -21,6 +62,7 @@ export function addUserCommands(program: Command, deps: CommandDeps): void {
   addChangeEmail(user, deps);
   addDelete(user, deps);
   addSetPassword(user, deps);
+  addBreakGlass(user, deps);
 }
 
 function addCreate(user: Command, { io }: CommandDeps): void {
@@ -35,25 +77,32 @@ function addCreate(user: Command, { io }: CommandDeps): void {
     .addHelpText("after", exitCodesHelp)
     .action(async ({ email, ...given }: CreateOptions, command: Command) => {
       const config = getConfig(io);
-      const how =
-        passwordSourceOf(given) ?? command.error(`error: give one of ${Object.values(sourceFlags).join(", ")}`);
+      const how = passwordSourceOf(given);
+      const { signOnOnly } = config.accounts;
+      if (signOnOnly && how !== undefined) throw new CommandRefused(noPasswords(sourceFlags[how]));
+      if (how === undefined && !signOnOnly)
+        command.error(`error: give one of ${Object.values(sourceFlags).join(", ")}`);
       if (how === "mailLink" && config.mail === undefined) throw new CommandRefused(mailIsOff);
       const typed = how === "passwordStdin" ? await readLine(io.stdin, "password") : undefined;
       await withAccounts(config, io, "make", async (accounts) => {
         const entryOf = (user: User) => accounts.adminEntry("created_user", user.email, shell);
         const wanted = { email, admin: given.admin === true };
-        const password = typed ?? accounts.makePassword();
+        const password = signOnOnly ? null : (typed ?? accounts.makePassword());
         const made = await (how === "mailLink"
           ? accounts.inviteUser({ ...wanted, language: null }, entryOf)
           : accounts.createUser({ ...wanted, password }, entryOf));
         io.stdout(`Created user ${made.email}${made.admin ? ", an administrator" : ""}.\n`);
+        if (signOnOnly) io.stdout("The account is linked at the user's first single sign-on with this address.\n");
         if (how === "mailLink") io.stdout("The server mails the link. It is valid for 3 days and works once.\n");
         if (how === "showPassword") io.stdout(`Password, not shown again: ${password}\nAsk the user to change it.\n`);
       });
     });
 }
 
-/** Where a new user's password comes from: exactly one is given. */
+const noPasswords = (flag: string) =>
+  `PWP__OIDC__ONLY is on, so accounts have no password here: leave out ${flag}. The user signs on at the provider.`;
+
+/** Where a new user's password comes from: exactly one is given, unless accounts have none. */
 const sourceFlags = {
   passwordStdin: "--password-stdin",
   mailLink: "--mail-link",

@@ -3,7 +3,7 @@ import type { SettingOrigin } from "./describe-settings.ts";
 import type { ReadFile } from "./secret-files.ts";
 import type { ParsedTable, SettingReport } from "./setting.ts";
 import { accessSettings } from "./topics/access.ts";
-import { accountSettings, accountsConfig } from "./topics/accounts.ts";
+import { accountSettings, accountsConfig, signOnOnlyConfig } from "./topics/accounts.ts";
 import { brandingConfig, brandingSettings } from "./topics/branding.ts";
 import { databaseConfig, databaseSettings } from "./topics/database.ts";
 import { filesConfig, storageSettings, uploadSettings } from "./topics/files.ts";
@@ -116,6 +116,7 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     accounts: {
       ...accountsConfig(parsed.accounts, parsed.mail, canSendMail, report),
       tokensRestAfterMs: singleSignOn?.tokensRestAfterMs ?? null,
+      ...signOnOnlyConfig(singleSignOn, parsed.accounts, report),
     },
     /** undefined: no emails are sent. */
     mail,

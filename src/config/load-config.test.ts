@@ -49,6 +49,7 @@ describe("the configuration", () => {
         requireSecondFactor: false,
         sessionTimeoutSeconds: 7200,
         sessionMaxSeconds: 90 * 86_400,
+        signOnOnly: false,
       },
       mail: undefined,
       linkDeliveries: { enabled: false, dailyMax: 500 },
@@ -204,6 +205,15 @@ describe("the configuration", () => {
 });
 
 describe("mistakes", () => {
+  it("include single sign-on as the only way in, while it is off", () => {
+    const issuer = { PWP__OIDC__ISSUER: "https://id.example.com", PWP__OVERRIDE_BASE_URL: "https://push.example.com" };
+    for (const environment of [{}, issuer]) {
+      expect(mistakesOf({ ...environment, PWP__OIDC__ONLY: "true" })).toEqual([
+        "PWP__OIDC__ONLY is on, and single sign-on is off: it needs PWP__OIDC__ISSUER, PWP__OIDC__CLIENT_ID and a base URL.",
+      ]);
+    }
+  });
+
   it("are reported all at once, each with the name, the value and what is allowed", () => {
     const mistakes = mistakesOf({
       PORT: "http",
@@ -347,6 +357,16 @@ describe("warnings", () => {
       [{ PWP__MAIL__SMTP_PASSWORD: "quartz" }, /no effect without PWP__MAIL__SMTP_USER_NAME/],
       [{ ...https, PWP__OIDC__ISSUER: "https://id.example.com" }, /needs PWP__OIDC__CLIENT_ID/],
       [{ PWP__OIDC__ISSUER: "https://id.example.com", PWP__OIDC__CLIENT_ID: "a" }, /needs PWP__OVERRIDE_BASE_URL/],
+      [
+        {
+          ...https,
+          PWP__OIDC__ISSUER: "https://id.example.com",
+          PWP__OIDC__CLIENT_ID: "a",
+          PWP__OIDC__ONLY: "true",
+          PWP__REQUIRE_MFA: "true",
+        },
+        /^PWP__REQUIRE_MFA has no effect: with PWP__OIDC__ONLY/,
+      ],
     ];
     for (const [environment, expected] of cases) {
       expect(loadValid(environment).warnings).toEqual([expect.stringMatching(expected)]);

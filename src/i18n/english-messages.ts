@@ -798,6 +798,24 @@ export interface EnglishMessages {
     readonly codeSubmit: string;
     readonly manage: string;
     readonly backToAccount: string;
+    readonly breakGlass: string;
+    readonly breakGlassText: Message<{ email: string }>;
+    readonly breakGlassSubmit: string;
+    readonly breakGlassInvalid: string;
+    readonly breakGlassInvalidText: string;
+    readonly only: Message<{ name: string }>;
+    readonly onlyText: Message<{ name: string }>;
+    readonly signedOut: string;
+    readonly signedOutText: Message<{ name: string }>;
+    readonly consentMailed: string;
+    readonly mailLink: string;
+    readonly mailLinkText: Message<{ accountEmail: string }>;
+    readonly mailLinkSent: Message<{ accountEmail: string }>;
+    readonly noProof: string;
+    readonly onlyWayInHere: string;
+    readonly unreachableOnly: string;
+    readonly closedHere: string;
+    readonly closedHereText: string;
   };
   readonly dashboard: {
     readonly heading: string;
@@ -1297,7 +1315,11 @@ export interface EnglishMessages {
       readonly scim_disabled: Message<{ subject: string }>;
       readonly scim_enabled: Message<{ subject: string }>;
       readonly scim_deleted: Message<{ subject: string }>;
+      readonly made_break_glass: Message<{ subject: string }>;
+      readonly used_break_glass: Message<{ subject: string }>;
     };
+    readonly createUserSignOn: string;
+    readonly createdSignOn: Message<{ email: string }>;
   };
   readonly mail: {
     readonly confirmAccount: {
@@ -1428,6 +1450,23 @@ export interface EnglishMessages {
       readonly text: string;
       readonly action: string;
       readonly why: string;
+    };
+    readonly breakGlass: {
+      readonly made: {
+        readonly subject: string;
+        readonly text: string;
+      };
+      readonly used: {
+        readonly subject: string;
+        readonly text: string;
+      };
+      readonly notYou: string;
+    };
+    readonly linkSignOn: {
+      readonly subject: string;
+      readonly text: string;
+      readonly action: string;
+      readonly notYou: string;
     };
   };
   readonly pushEmails: {

@@ -37,11 +37,22 @@ const view = {
   views: 2,
   expireAfterViews: 5,
 } as const satisfies ReadyContent;
+const breakGlass = {
+  kind: "break_glass",
+  event: "made",
+  account: "ada@example.com",
+  at: Date.UTC(2030, 0, 2, 3, 4),
+  address: "192.0.2.7",
+  userAgent: firefox,
+} as const satisfies ReadyContent;
 const contents: readonly ReadyContent[] = [
   { kind: "confirm_account", token: "t" },
   { kind: "confirm_new_email", token: "t" },
   { kind: "reset_password", token: "t" },
   { kind: "invitation", token: "t" },
+  { kind: "link_sign_on", token: "t" },
+  breakGlass,
+  { ...breakGlass, event: "used" },
   { kind: "already_registered" },
   { kind: "test" },
   notification,

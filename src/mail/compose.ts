@@ -101,12 +101,20 @@ function partsOf(
         url: linkTo(baseUrl, "/users/password/edit", { reset_password_token: content.token }),
         lifeMs: linkLifeMs.invitation,
       });
+    case "link_sign_on":
+      return linkParts(mail.linkSignOn, messages, {
+        url: linkTo(baseUrl, "/users/auth/oidc/confirm", { token: content.token }),
+        // The text says how long it is valid: the note counts hours.
+        lifeMs: undefined,
+      });
     case "already_registered":
       return linkParts(mail.alreadyRegistered, messages, { url: linkTo(baseUrl, "/users/sign_in"), lifeMs: undefined });
     case "sign_on_code": {
       const { subject, text, code, notYou } = mail.signOnCode;
       return { heading: subject, paragraphs: [text], facts: [[code, content.code]], afterAction: [notYou] };
     }
+    case "break_glass":
+      return breakGlassParts(content, messages);
     case "test":
       return { heading: mail.test.subject, paragraphs: [mail.test.text] };
     case "account_notification":
@@ -162,6 +170,28 @@ function accountNotificationParts(
     ...parts,
     action: { label: mail.account, url: linkTo(baseUrl, "/users/edit"), note: undefined },
     afterAction: [mail.yours, mail.notYours],
+  };
+}
+
+function breakGlassParts(content: ContentOf<"break_glass">, { mail, formats }: Messages): Parts {
+  const { breakGlass, facts } = mail;
+  const { subject, text } = breakGlass[content.event];
+  const about: [string, string][] = [
+    [facts.about, content.account],
+    [facts.when, formats.dateTime(content.at)],
+    // The link is made in the server's shell.
+    ...(content.event === "made"
+      ? []
+      : ([
+          [facts.address, content.address || facts.unknown],
+          [facts.browser, browserFact(content.userAgent) || facts.unknown],
+        ] satisfies [string, string][])),
+  ];
+  return {
+    heading: subject,
+    paragraphs: [text],
+    facts: about.map(([label, value]) => [label, oneLine(value)] as const),
+    afterAction: [breakGlass.notYou],
   };
 }
 

@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from "../base/clock.ts";
+import { dayMs, hourMs, minuteMs } from "../base/clock.ts";
 import { isKindName } from "../base/push-kinds.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { outbox } from "./store/emails.ts";
@@ -26,6 +26,8 @@ const isFlag = (value: unknown) => typeof value === "boolean";
 const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value);
 const isAccountChange = (value: unknown): value is AccountChange => accountChanges.some((name) => name === value);
 
+const isBreakGlassEvent = (value: unknown): value is "made" | "used" => value === "made" || value === "used";
+
 /**
  * What each kind of email needs besides its kind. The text is composed when the email is sent, in the recipient's
  * language. `token` completes a link; `address` and `userAgent` describe the client that caused the email.
@@ -36,12 +38,16 @@ const contents = {
   /** Asks the old address whether an administrator may change it to `email`. */
   approve_new_email: { token: isText, email: isText },
   reset_password: { token: isText },
+  /** Proves whose account an identity of the provider is to be linked to. */
+  link_sign_on: { token: isText },
   /** An administrator has created the account; the link chooses its password. */
   invitation: { token: isText },
   /** Somebody signed up with, or wanted to change to, an email address that already has an account. */
   already_registered: {},
   /** Proves that the user of a session is there. */
   sign_on_code: { code: isText },
+  /** For administrators. The link is in the shell alone. */
+  break_glass: { event: isBreakGlassEvent, account: isText, at: isNumber, address: isText, userAgent: isText },
   /** An operator tests whether this server can send email. */
   test: {},
   account_notification: {
@@ -121,6 +127,8 @@ export const linkLifeMs = {
   approve_new_email: 24 * hourMs,
   reset_password: hourMs,
   invitation: 3 * dayMs,
+  /** As long as the step in the browser. */
+  link_sign_on: 10 * minuteMs,
 } as const satisfies Partial<Record<EmailKind, number>>;
 
 /** @returns milliseconds; undefined: emails of this kind have no link that expires by itself. */

@@ -10,11 +10,12 @@ import { createEmailStore } from "./store/emails.ts";
 export const waitingMax = 10_000;
 
 /**
- * Account notifications are limited by the number of changes, and only administrators invite. Emails about pushes and requests are limited per user, and
+ * Account notifications are limited by the number of changes, only administrators invite, and only operators break glass. Emails about pushes and requests are limited per user, and
  * `isFull` is checked before one is accepted.
  */
 const neverDropped: ReadonlySet<EmailKind> = new Set([
   "account_notification",
+  "break_glass",
   "invitation",
   "push_link",
   "push_view",

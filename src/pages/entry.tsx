@@ -1,8 +1,9 @@
 import type { FastifyReply } from "fastify";
 import { type PasswordProblem, passwordLimits } from "../accounts/accounts.ts";
+import { signInPath } from "../http/authentication.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import { Layout } from "./layout.tsx";
-import type { Page, PageContext } from "./page.ts";
+import { type Page, type PageContext, pageHref } from "./page.ts";
 import { MessageCard } from "./parts/notice.tsx";
 import type { PageRequest } from "./request.ts";
 
@@ -25,7 +26,7 @@ export function ifSignUpEnabled(handler: EntryHandler): EntryHandler {
   };
 }
 
-type ClosedEntry = "sign-in" | "sign-up" | "sign-up without mail";
+type ClosedEntry = "sign-in" | "sign-up" | "sign-up without mail" | "sign-on only";
 
 export function renderClosed(page: PageRequest, closed: ClosedEntry): FastifyReply {
   return page.render(closedView, closed, { status: 403 });
@@ -60,17 +61,24 @@ export function passwordSentence(problem: PasswordProblem, { entry }: Pick<Messa
 }
 
 export function closedView(closed: ClosedEntry, page: PageContext): Page {
-  const { closed: signIn, signUp } = page.messages.entry;
+  const { entry, singleSignOn, nav } = page.messages;
+  const { closed: signIn, signUp } = entry;
   const texts: Readonly<Record<ClosedEntry, readonly [heading: string, text: string]>> = {
     "sign-in": [signIn.heading, signIn.text],
     "sign-up": [signUp.closedHeading, signUp.closed],
     "sign-up without mail": [signUp.closedHeading, signUp.mailUnavailable],
+    "sign-on only": [singleSignOn.closedHere, singleSignOn.closedHereText],
   };
   const [heading, text] = texts[closed];
   return (
     <Layout page={page} title={heading} width="narrow">
       <MessageCard icon="shield" heading={heading}>
         <p class="lead">{text}</p>
+        {closed === "sign-on only" && (
+          <a class="button button-primary" href={pageHref(page, signInPath)}>
+            {nav.signIn}
+          </a>
+        )}
       </MessageCard>
     </Layout>
   );

@@ -346,6 +346,11 @@ export type PageRoute = RouteHandler & {
   readonly keepsTyped?: true;
   /** A POST that only shows a page. It may come from another site, without a form token. */
   readonly changesNothing?: true;
+  /**
+   * Whether it is open where single sign-on is the only way in (PWP__OIDC__ONLY). Absent: open, except for what people who are not
+   * signed in enter by (`page_entry`, `page_waiting`).
+   */
+  readonly withSignOnOnly?: boolean;
   /** Absent: the route exists with every configuration. */
   readonly isEnabled?: (config: Config) => boolean;
 };

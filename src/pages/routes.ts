@@ -1,6 +1,6 @@
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
-import { signOnSettingsPath } from "../accounts/accounts.ts";
+import { breakGlassPath, signOnSettingsPath } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { secondFactorPath, signInPath } from "../http/authentication.ts";
@@ -48,14 +48,14 @@ import {
   showEmailConfirmation,
   showEmailConfirmed,
 } from "./email-confirmation.tsx";
-import { ifSignInEnabled, ifSignUpEnabled } from "./entry.tsx";
+import { ifSignInEnabled, ifSignUpEnabled, renderClosed } from "./entry.tsx";
 import { passkeySignInOptionsPath, passkeySignInPath, secondFactorOptionsPath } from "./factors/paths.ts";
 import { factorRoutes } from "./factors/routes.ts";
 import { createFirstAdministrator, firstRunPath, showFirstRun } from "./first-run.tsx";
 import { createPush, showAnother, showNewPush, showShared } from "./new-push/handler.ts";
 import { oldAddressRoutes, withOldParameters } from "./old-addresses.ts";
 import { brandingPath } from "./parts/logo.tsx";
-import { handlePage, type PageRoute, type PageServices } from "./request.ts";
+import { handlePage, PageRequest, type PageRoute, type PageServices } from "./request.ts";
 import { requestRoutes } from "./requests/routes.ts";
 import {
   requestReset,
@@ -70,6 +70,7 @@ import { offerPasskeySignIn, signInByPasskey } from "./second-factor/passkey-sig
 import { claimByForm, showPush } from "./secret/handler.ts";
 import { showSignIn, showSignOut, signIn, signOut, signOutPath } from "./sign-in/handler.ts";
 import { showSignUp, signUp, signUpPath } from "./sign-up.tsx";
+import { enterByBreakGlass, showBreakGlass } from "./single-sign-on/break-glass.tsx";
 import {
   backchannelLogout,
   beginLink,
@@ -78,18 +79,22 @@ import {
   completeSignOn,
   confirmLink,
   giveCode,
+  mailLinkToConfirm,
   showCode,
   showConfirmLink,
   showSignOnSettings,
   signOnPath,
   unlinkIdentities,
 } from "./single-sign-on/handler.ts";
-import { confirmLinkPath, signOnCodePath } from "./single-sign-on/views.tsx";
+import { confirmLinkPath, mailLinkPath, signOnCodePath } from "./single-sign-on/views.tsx";
 import { themeChoicePath } from "./theme-choice.ts";
 import { createToken, revokeToken, showTokens } from "./tokens/handler.ts";
 import { tokensPath } from "./tokens/model.ts";
 import { uploadRoutes } from "./uploads.ts";
 import { sharePath, webAppRoutes } from "./web-app.ts";
+
+/** Open where single sign-on is the only way in. */
+const entryBySignOn = { group: "internal", access: "page_entry", withSignOnOnly: true } as const;
 
 const mailsLinks = (config: Config) => config.linkDeliveries.enabled;
 
@@ -200,13 +205,7 @@ const pageRoutes: readonly PageRoute[] = [
   ...requestRoutes,
   { method: "GET", path: "/help/api", group: "internal", access: "page", handler: showApiHelp },
   { method: "GET", path: "/api", group: "internal", access: "public", handler: showApiV1Help },
-  {
-    method: "GET",
-    path: signInPath,
-    group: "internal",
-    access: "page_entry",
-    handler: ifSignInEnabled(showSignIn),
-  },
+  { ...entryBySignOn, method: "GET", path: signInPath, handler: ifSignInEnabled(showSignIn) },
   {
     method: "POST",
     path: signInPath,
@@ -232,7 +231,7 @@ const pageRoutes: readonly PageRoute[] = [
     access: "page_waiting",
     handler: offerSecondFactorPasskeys,
   },
-  { method: "POST", path: signOnPath, group: "internal", access: "page_entry", handler: beginSignIn },
+  { ...entryBySignOn, method: "POST", path: signOnPath, handler: beginSignIn },
   {
     method: "GET",
     path: `${signOnPath}/callback`,
@@ -248,8 +247,11 @@ const pageRoutes: readonly PageRoute[] = [
     access: "public",
     handler: backchannelLogout,
   },
-  { method: "GET", path: confirmLinkPath, group: "internal", access: "page_entry", handler: showConfirmLink },
-  { method: "POST", path: confirmLinkPath, group: "internal", access: "page_entry", handler: confirmLink },
+  { ...entryBySignOn, method: "GET", path: confirmLinkPath, handler: showConfirmLink },
+  { ...entryBySignOn, method: "POST", path: confirmLinkPath, handler: confirmLink },
+  { ...entryBySignOn, method: "POST", path: mailLinkPath, handler: mailLinkToConfirm },
+  { ...entryBySignOn, method: "GET", path: breakGlassPath, handler: showBreakGlass },
+  { ...entryBySignOn, method: "POST", path: breakGlassPath, handler: enterByBreakGlass },
   { method: "GET", path: signOnSettingsPath, group: "internal", access: "page_session", handler: showSignOnSettings },
   { method: "POST", path: `${signOnSettingsPath}/link`, group: "internal", access: "page_session", handler: beginLink },
   {
@@ -266,6 +268,7 @@ const pageRoutes: readonly PageRoute[] = [
     path: `${signOnSettingsPath}/unlink`,
     group: "internal",
     access: "page_session",
+    withSignOnOnly: false,
     handler: unlinkIdentities,
   },
   { method: "GET", path: signOutPath, group: "internal", access: "page", handler: showSignOut },
@@ -299,34 +302,10 @@ const pageRoutes: readonly PageRoute[] = [
     keepsTyped: true,
     handler: ifSignUpEnabled(signUp),
   },
-  {
-    method: "GET",
-    path: confirmationPath,
-    group: "internal",
-    access: "page_entry",
-    handler: ifSignInEnabled(showConfirmation),
-  },
-  {
-    method: "POST",
-    path: confirmationPath,
-    group: "internal",
-    access: "page_entry",
-    handler: ifSignInEnabled(confirmAccount),
-  },
-  {
-    method: "GET",
-    path: newConfirmationPath,
-    group: "internal",
-    access: "page_entry",
-    handler: ifSignInEnabled(showNewConfirmation),
-  },
-  {
-    method: "POST",
-    path: newConfirmationPath,
-    group: "internal",
-    access: "page_entry",
-    handler: ifSignInEnabled(requestConfirmation),
-  },
+  { ...entryBySignOn, method: "GET", path: confirmationPath, handler: ifSignInEnabled(showConfirmation) },
+  { ...entryBySignOn, method: "POST", path: confirmationPath, handler: ifSignInEnabled(confirmAccount) },
+  { ...entryBySignOn, method: "GET", path: newConfirmationPath, handler: ifSignInEnabled(showNewConfirmation) },
+  { ...entryBySignOn, method: "POST", path: newConfirmationPath, handler: ifSignInEnabled(requestConfirmation) },
   {
     method: "GET",
     path: requestResetPath,
@@ -356,8 +335,9 @@ const pageRoutes: readonly PageRoute[] = [
     access: "page_entry",
     handler: ifSignInEnabled(resetPassword),
   },
-  { method: "GET", path: newEmailPath, group: "internal", access: "page_entry", handler: showEmailConfirmation },
-  { method: "POST", path: newEmailPath, group: "internal", access: "page_entry", handler: confirmNewEmail },
+  // They prove an address, and sign nobody in.
+  { ...entryBySignOn, method: "GET", path: newEmailPath, handler: showEmailConfirmation },
+  { ...entryBySignOn, method: "POST", path: newEmailPath, handler: confirmNewEmail },
   { method: "GET", path: emailConfirmedPath, group: "internal", access: "page", handler: showEmailConfirmed },
   { method: "GET", path: accountPath, group: "internal", access: "page_session", handler: showAccount },
   { method: "GET", path: `${accountPath}/data`, group: "internal", access: "page_session", handler: downloadData },
@@ -374,6 +354,7 @@ const pageRoutes: readonly PageRoute[] = [
     path: `${accountPath}/password`,
     group: "internal",
     access: "page_session",
+    withSignOnOnly: false,
     handler: changePassword,
   },
   {
@@ -422,6 +403,11 @@ const readingMethods: ReadonlySet<string> = new Set<PageRoute["method"]>(["GET",
 /** The names that a build gives to assets. Every other name (dots, slashes, a zero byte) is refused without a file access. */
 const assetName = /^[\w-]+\.[a-z]+$/i;
 
+/** Closed by default: a new way to enter must not forget that single sign-on can be the only one. */
+function isOpen({ access, withSignOnOnly }: PageRoute, { accounts }: Config): boolean {
+  return !accounts.signOnOnly || (withSignOnOnly ?? (access !== "page_entry" && access !== "page_waiting"));
+}
+
 function registerRoutes(server: FastifyInstance, services: PageServices): void {
   for (const route of pageRoutes) {
     const { method, path, group, access, isEnabled } = route;
@@ -441,7 +427,9 @@ function registerRoutes(server: FastifyInstance, services: PageServices): void {
         keepsTyped,
         sendsBackSignedOut: access === "page_creator" || "whenSignedOut" in route,
       },
-      handler: (request, reply) => handlePage(route, request, reply, services),
+      handler: isOpen(route, services.config)
+        ? (request, reply) => handlePage(route, request, reply, services)
+        : (request, reply) => renderClosed(new PageRequest(request, reply, services), "sign-on only"),
     });
   }
 }

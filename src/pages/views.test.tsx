@@ -21,7 +21,15 @@ import { robotView } from "./robot.tsx";
 import type { SecretModel } from "./secret/model.ts";
 import { type StepModel, stepView } from "./secret/step-view.tsx";
 import { secretView } from "./secret/view.tsx";
-import { codeView, confirmLinkView, leaveView, problemView, signOnSettingsView } from "./single-sign-on/views.tsx";
+import { breakGlassView } from "./single-sign-on/break-glass.tsx";
+import {
+  codeView,
+  confirmLinkView,
+  leaveView,
+  problemView,
+  signOnSettingsView,
+  signOnView,
+} from "./single-sign-on/views.tsx";
 import { tokensView } from "./tokens/view.tsx";
 
 const { config } = loadValid({ PWP__PW__DELETABLE_PUSHES_DEFAULT: "false" });
@@ -174,18 +182,43 @@ function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
 function signOnPages(text: string, page: PageContext): readonly Page[] {
   const problems = ["denied", "invalid", "no_account", "linked_elsewhere", "unreachable"] as const;
   const refusals = ["unverified_email", "domain", "guest", "unknown_groups", "not_in_group", "not_fresh"] as const;
-  const proofs = ["password", "sign_in", "consent"] as const;
+  const proofs = ["password", "sign_in", "consent", "mailed"] as const;
   return [
     leaveView({ provider: text, url: `https://id.example.com/${text}` }, page),
-    ...problems.map((problem) => problemView({ problem, provider: text }, page)),
-    ...refusals.map((because) => problemView({ problem: { because, claim: text, value: text }, provider: text }, page)),
+    ...problems.map((problem) => problemView({ problem, provider: text, only: problem === "denied" }, page)),
+    ...refusals.map((because) =>
+      problemView({ problem: { because, claim: text, value: text }, provider: text, only: true }, page),
+    ),
     codeView({ provider: text, email: text, isWrong: true }, page),
-    ...proofs.map((by) =>
-      confirmLinkView({ provider: text, link: { accountEmail: text, providerEmail: text, by }, problem: text }, page),
+    signOnView({ provider: text, next: text, signedOut: true, idleSeconds: 60 }, page),
+    breakGlassView({ email: text, token: text }, page),
+    breakGlassView(null, page),
+    ...proofs.flatMap((by) =>
+      [true, false].map((mails) =>
+        confirmLinkView(
+          {
+            provider: text,
+            link: { accountEmail: text, providerEmail: text, by, mails },
+            problem: text,
+            mailed: text,
+            isMailed: mails,
+            only: mails,
+          },
+          page,
+        ),
+      ),
     ),
     ...[true, false].map((hasPassword) =>
       signOnSettingsView(
-        { provider: text, linkedAt: [expiresAt], hasPassword, isProved: hasPassword, next: text, problem: text },
+        {
+          provider: text,
+          linkedAt: [expiresAt],
+          hasPassword,
+          only: hasPassword,
+          isProved: hasPassword,
+          next: text,
+          problem: text,
+        },
         page,
       ),
     ),

@@ -22,6 +22,7 @@ const exceptions: Readonly<Record<string, string>> = {
   "/users/factors/authenticator_app": "changes the account; layout-factors.test.ts checks it",
   "/users/second_factor": "changes the account; layout-factors.test.ts checks it",
   "/users/single_sign_on": "needs a provider; single-sign-on.test.ts checks it",
+  "/users/break_glass": "needs a link from a shell; only flows check it",
   "/users/single_sign_on/code": "needs a provider that does not say when somebody signed in; only flows check it",
 };
 

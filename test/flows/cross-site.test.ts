@@ -182,6 +182,8 @@ describe("a form that signs somebody in, or prepares it, of a browser that repor
       "/first_run",
       "/users/auth/oidc",
       "/users/auth/oidc/confirm",
+      "/users/auth/oidc/confirm/mail",
+      "/users/break_glass",
       "/users/confirmation",
       "/users/confirmation/new",
       "/users/confirmation/new_email",

@@ -27,6 +27,7 @@ export const openSettings: AccountsDeps["settings"] = {
   sessionTimeoutSeconds: 7_200,
   sessionMaxSeconds: 90 * 86_400,
   tokensRestAfterMs: null,
+  signOnOnly: false,
 };
 
 /** @param throttleKey the key of the client's limits. */

@@ -81,7 +81,7 @@ function jobsPages(text: string, page: PageContext): readonly Page[] {
 /** The administration pages in each state, with this text in every untrusted place. */
 export function adminPages(text: string, page: PageContext): readonly Page[] {
   const users = usersNamed(text).map((user) => ({ user, lastSignedInAt: null, signInCount: 2, tokensInUse: 1_000 }));
-  const shown = { created: null, mailsLinks: true };
+  const shown = { created: null, mailsLinks: true, signOnOnly: false };
   const pushes = endReasons.map((endReason, at) => ({
     id: at + 1,
     kind: "url" as const,
@@ -165,6 +165,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
           nowMs,
           refusal: null,
           mailsLinks: false,
+          signOnOnly: false,
           created: { email: text, password },
         },
         page,

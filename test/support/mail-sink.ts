@@ -61,6 +61,14 @@ export interface MailSink {
   stop(): Promise<void>;
 }
 
+/** Waits for the next message to this address with this in its subject, and skips others. @returns its text. */
+export async function nextAbout(sink: Pick<MailSink, "next">, to: string, subject: string): Promise<string> {
+  for (;;) {
+    const mail = await sink.next(to);
+    if (mail.subject?.includes(subject)) return mail.text ?? "";
+  }
+}
+
 type AtTheEnd = (end: () => Promise<void>) => void;
 
 /** A sink that is closed after the test. */

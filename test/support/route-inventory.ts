@@ -201,6 +201,9 @@ PATCH  /uploads/:upload                       page_creator  changes
 GET    /users/auth/oidc/callback              page          retrieval
 GET    /users/auth/oidc/confirm               page_entry
 POST   /users/auth/oidc/confirm               page_entry    changes
+POST   /users/auth/oidc/confirm/mail          page_entry    changes
+GET    /users/break_glass                     page_entry
+POST   /users/break_glass                     page_entry    changes
 GET    /users/cancel                          public
 GET    /users/confirmation                    page_entry
 POST   /users/confirmation                    page_entry    changes

@@ -58,6 +58,8 @@ export const adminActions = [
   "changed_branding",
   "changed_rules",
   "restored_backup",
+  "made_break_glass",
+  "used_break_glass",
   ...boundedActions.signOns,
   ...boundedActions.scim,
 ] as const;

@@ -68,7 +68,8 @@ function bootCodes({ db, settings, deps }: FirstRunParts) {
      * @returns a new boot code for the operator; undefined: the first run is over, or nobody can sign in.
      */
     async openFirstRun(): Promise<string | undefined> {
-      if (settings.loginsDisabled) return undefined;
+      // With single sign-on alone, an operator creates the first administrator by a command.
+      if (settings.loginsDisabled || settings.signOnOnly) return undefined;
       const code = makeReadableCode(deps.random);
       return db.writeSerialized("accounts", async (tx) => {
         if (await isFirstRunOver(tx)) return undefined;

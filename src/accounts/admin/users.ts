@@ -8,6 +8,7 @@ import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { InTransaction } from "../../database/database.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { User } from "../account.ts";
+import type { AccountsDeps } from "../deps.ts";
 import { passwordProblem, passwordSentences } from "../sign-in/password-rules.ts";
 import type { MailedLinkStore } from "../store/mailed-links.ts";
 import type { UserStore } from "../store/users.ts";
@@ -23,12 +24,13 @@ interface Deps {
   readonly requestedOutbox: Outbox;
   readonly clock: Clock;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly settings: Pick<AccountsDeps["settings"], "signOnOnly">;
 }
 
 /** 24 characters. */
 const randomPasswordBytes = 18;
 
-export function createUsers({ store, links, clock, random, access, argon2, requestedOutbox: outbox }: Deps) {
+export function createUsers({ store, links, clock, random, access, argon2, settings, requestedOutbox: outbox }: Deps) {
   /** For a new user: an operator hands it over, or nobody ever knows it. */
   const makePassword = () => random.bytes(randomPasswordBytes).toString("base64url");
 
@@ -36,23 +38,24 @@ export function createUsers({ store, links, clock, random, access, argon2, reque
     makePassword,
 
     /**
-     * For operators: the address counts as confirmed. @param together written in the same transaction.
+     * For operators: the address counts as confirmed. @param request `password` null: for single sign-on alone. @param together written in the same transaction.
      * @throws AppError invalid_fields on `email` (malformed, taken) or `password` (password-rules.ts).
      */
     async createUser(
-      request: { email: string; password: string; admin: boolean },
+      request: { email: string; password: string | null; admin: boolean },
       together?: (made: User) => InTransaction,
     ): Promise<User> {
       const now = clock.now();
       const email = normalizeEmail(request.email);
-      const problem = passwordProblem(request.password, email ?? "");
+      const { password } = request;
+      const problem = password === null ? undefined : passwordProblem(password, email ?? "");
       if (email === undefined || problem !== undefined) {
         throw invalidFields({
           ...(email === undefined && { email: ["This is not an email address."] }),
           ...(problem !== undefined && { password: [passwordSentences[problem]] }),
         });
       }
-      const passwordHash = await argon2.hashPassword(request.password, operator);
+      const passwordHash = password === null ? "" : await argon2.hashPassword(password, operator);
       const user = await store.insertUser(
         { email, passwordHash, now, admin: request.admin, confirmed: true, language: null, isUnused: true },
         together,
@@ -71,8 +74,8 @@ export function createUsers({ store, links, clock, random, access, argon2, reque
 
     findUser: (userId: number): Promise<User | undefined> => store.findUser(userId),
 
-    /** Invitations can be mailed, because a mail server is configured. */
-    invitesUsers: outbox.open,
+    /** Invitations can be mailed: a mail server is configured, and accounts have passwords. */
+    invitesUsers: outbox.open && !settings.signOnOnly,
 
     /**
      * Creates a user as `createUser`, who gets a link by email to choose the password.
@@ -83,6 +86,7 @@ export function createUsers({ store, links, clock, random, access, argon2, reque
       together: (made: User) => InTransaction,
     ): Promise<User> {
       if (!outbox.open) throw new AppError("forbidden", "This server sends no emails.");
+      if (settings.signOnOnly) throw new AppError("forbidden", "Accounts of this server have no passwords.");
       const { language, ...wanted } = request;
       const token = makeOpaqueToken(random);
       return await users.createUser({ ...wanted, password: makePassword() }, (made) => async (tx) => {

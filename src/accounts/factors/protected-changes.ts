@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import type { ClientContext, Session, User } from "../account.ts";
+import type { AccountsDeps } from "../deps.ts";
 import { isFreshSession } from "../sign-in/passwords.ts";
 import type { FactorStore } from "../store/factors.ts";
 import type { PasskeyStore } from "../store/passkeys.ts";
@@ -35,11 +36,14 @@ export function createProtectedChanges(deps: {
   readonly factors: FactorStore;
   readonly passkeys: PasskeyStore;
   readonly reauthenticate: Reauthenticate;
+  readonly settings: Pick<AccountsDeps["settings"], "signOnOnly">;
 }) {
   const { db, clock, factors, passkeys } = deps;
+  const { signOnOnly } = deps.settings;
 
   /** The proof that a protected change needs in this session. */
   async function proofNeeded(session: Session): Promise<ProofNeeded> {
+    if (signOnOnly) return isFreshSession(session, clock.now()) ? "nothing" : "sign_in_again";
     const { id, hasPassword, hasSecondFactor } = session.user;
     const [{ appAddedAt }, listed] = await Promise.all([factors.findFactors(id), passkeys.listPasskeys(id)]);
     if (hasSecondFactor || appAddedAt !== null || listed.length > 0) return "password_or_factor";
@@ -58,6 +62,7 @@ export function createProtectedChanges(deps: {
     const { user } = session;
     let isProven = false;
     if ((await proofNeeded(session)) !== "nothing") {
+      if (signOnOnly) return { outcome: "proof_failed" };
       const answer = await deps.reauthenticate(session, proof, client);
       if (answer.outcome === "too_many") return answer;
       if (answer.outcome !== "right") return { outcome: "proof_failed" };
@@ -66,7 +71,7 @@ export function createProtectedChanges(deps: {
     return db.writeSerialized("accounts", async (tx): Promise<Result | ChangeRefusal> => {
       if (!(await factors.isSessionComplete(tx, session.id, user.id))) return { outcome: "session_ended" };
       // A factor may have been added since the proof was checked.
-      if (!isProven && (await factors.countFactors(tx, user.id)) > 0) return { outcome: "proof_failed" };
+      if (!isProven && !signOnOnly && (await factors.countFactors(tx, user.id)) > 0) return { outcome: "proof_failed" };
       return work(tx, user, clock.now());
     });
   }

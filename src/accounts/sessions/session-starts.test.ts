@@ -24,6 +24,7 @@ async function makeFixture() {
     knownClients: { note: async (_tx, user) => void noted.push(user.id) },
     random: systemRandom,
     access: fixture.access,
+    settings: { signOnOnly: false },
   });
   const waiting = (await starts.start(ada, clientAt("c"), startOfTests)) ?? "";
   return { ...fixture, ada, starts, noted, waiting, client: clientAt("c") };

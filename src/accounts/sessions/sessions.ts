@@ -22,9 +22,14 @@ export type Guard = (tx: Transaction) => Promise<boolean>;
 
 const always: Guard = async () => true;
 
+/** How a session may begin where single sign-on is the only way in. Code that starts one has to say so. */
+export type SignOnWay = "sign_on" | "break_glass";
+
 const defaults = { provided: always, persistent: false, isProved: true, adminUntil: null, providerSession: null };
 
 interface StartOptions {
+  /** Absent: by a password, a passkey or a sign-up. Where single sign-on is the only way in, such a session does not start. */
+  readonly way?: SignOnWay;
   /** Its writes are kept even if it returns false. */
   readonly provided?: Guard;
   /** The browser keeps the cookie when it closes. */
@@ -56,11 +61,13 @@ export function createSessionStarts({
   knownClients,
   random,
   access,
+  settings,
 }: {
   readonly store: SessionStore;
   readonly knownClients: Pick<KnownClients, "note">;
   readonly random: Random;
   readonly access: AccessKeys;
+  readonly settings: Pick<AccountsDeps["settings"], "signOnOnly">;
 }) {
   type Start = Pick<
     Parameters<SessionStore["insertSession"]>[0],
@@ -71,8 +78,9 @@ export function createSessionStarts({
     user: Pick<User, "id">,
     client: ClientContext,
     now: number,
-    start: Start,
+    { way, ...start }: Start & Pick<StartOptions, "way">,
   ): Promise<string | undefined> {
+    if (settings.signOnOnly && way === undefined) return undefined;
     const token = makeOpaqueToken(random);
     const started = await store.insertSession({
       digest: access.digest("session", token),
@@ -97,7 +105,8 @@ export function createSessionStarts({
       now: number,
       options: StartOptions = {},
     ): Promise<string | undefined> =>
-      insert(user, client, now, { complete: false, replaces: null, ...defaults, ...options }),
+      // The second factors of this server count no more where single sign-on is the only way in.
+      insert(user, client, now, { complete: settings.signOnOnly, replaces: null, ...defaults, ...options }),
 
     /**
      * Starts a session for a user who has already shown every factor.
@@ -147,6 +156,7 @@ export function createSessions({
       const found = await store.findSession(tokenDigest);
       if (found === undefined) return undefined;
       const { seenAt, persistent, adminUntil, ...session } = found;
+      if (settings.signOnOnly && session.waitsForFactor) return undefined;
       const endsAt = session.createdAt + (session.waitsForFactor ? waitingMs : lifetimeMs);
       if (now >= seenAt + (persistent ? persistentIdleMs : idleMs) || now >= endsAt) return undefined;
       lastUse.note(tokenDigest.toString("hex"), seenAt, now);
@@ -155,7 +165,12 @@ export function createSessions({
       const cookieSeconds = persistent && !session.waitsForFactor ? lifetimeMs / secondMs : undefined;
       const adminByGroup = !session.user.admin && adminUntil !== null && now < adminUntil;
       // Only here, never in the row of the user: what is made in the session does not keep it.
-      const user = adminByGroup ? { ...session.user, admin: true } : session.user;
+      const user = {
+        ...session.user,
+        admin: session.user.admin || adminByGroup,
+        // Nothing asks for them where single sign-on is the only way in.
+        ...(settings.signOnOnly && { hasPassword: false, hasSecondFactor: false }),
+      };
       return { ...session, user, cookieSeconds, formToken };
     },
 

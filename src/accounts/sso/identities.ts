@@ -1,6 +1,10 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, hourMs } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
+import { digest, equalDigests } from "../../crypto/digests.ts";
+import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Database, Transaction } from "../../database/database.ts";
+import { type Limits, tooManyAttempts } from "../../limits/limits.ts";
 import type { AccountChange } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, Session, User } from "../account.ts";
@@ -17,6 +21,7 @@ import { openProvider } from "./single-sign-on.ts";
 
 /** A user who is recreated at the provider gets a new subject, so an account may need a few identities. */
 const perUserMax = 10;
+const linksPerHour = { name: "mails to link a sign-on", windowMs: hourMs, max: 10, rememberedMax: 20_000 };
 
 /** The question to a user before an identity is linked to their account. */
 export interface LinkToConfirm {
@@ -25,9 +30,11 @@ export interface LinkToConfirm {
   readonly providerEmail: string;
   /**
    * The required proof that the user owns the account: its `password`; a `sign_in`, if it has none; or only their `consent`,
-   * if they have signed in since the provider answered.
+   * if they have signed in since the provider answered, or have opened the `mailed` link.
    */
-  readonly by: "password" | "sign_in" | "consent";
+  readonly by: "password" | "sign_in" | "consent" | "mailed";
+  /** The account's address can be sent a link instead. */
+  readonly mails: boolean;
 }
 
 export type LinkOutcome =
@@ -44,6 +51,9 @@ interface Deps {
   readonly clock: Clock;
   readonly settings: AccountsDeps["settings"];
   readonly outbox: Outbox;
+  readonly requestedOutbox: Outbox;
+  readonly random: Random;
+  readonly limits: Limits;
   readonly provider: Provider | undefined;
   readonly steps: SignOnSteps;
   readonly identities: IdentityStore;
@@ -54,48 +64,87 @@ interface Deps {
 }
 
 export function createIdentities(deps: Deps) {
-  const { db, clock, identities, passwords, check } = deps;
+  return { ...linkConfirmation(deps), ...ownIdentities(deps) };
+}
+
+function linkConfirmation(deps: Deps) {
+  const { db, clock, passwords, check } = deps;
+  const links = deps.limits.sliding(linksPerHour);
   return {
-    /** @returns undefined: nothing waits for a confirmation in this browser. @throws AppError not_found: single sign-on is off. */
+    /** @param mailed the token of the mailed link; "": none. @returns undefined: nothing waits for a confirmation in this browser. @throws AppError not_found: single sign-on is off. */
     async findLinkToConfirm(
       stepToken: string | undefined,
+      mailed: string,
       session: Session | null,
     ): Promise<LinkToConfirm | undefined> {
       const waiting = await findWaiting(stepToken, deps);
       if (waiting === undefined) return undefined;
       const { step, user } = waiting;
-      return { accountEmail: user.email, providerEmail: step.email, by: proofNeeded(step, user, session) };
+      const by = proofNeeded(step, { user, session, mailed });
+      return { accountEmail: user.email, providerEmail: step.email, by, mails: mailsLinks(deps) };
+    },
+
+    /**
+     * Mails a link to the account's address. It proves whose account it is only in the browser that began the sign-on, so that nobody
+     * can get another person to press it for them.
+     * @returns false: nothing waits for a confirmation in this browser, or no links are mailed. @throws AppError too_many_requests.
+     */
+    async mailLinkToConfirm(stepToken: string | undefined): Promise<boolean> {
+      const waiting = await findWaiting(stepToken, deps);
+      if (waiting === undefined || stepToken === undefined || !mailsLinks(deps)) return false;
+      const { step, user } = waiting;
+      const now = clock.now();
+      const charge = await links.charge(String(user.id), now);
+      if (charge.outcome === "refused") throw tooManyAttempts(charge);
+      const token = makeOpaqueToken(deps.random);
+      return db.writeSerialized("accounts", async (tx) => {
+        if ((await deps.steps.find(stepToken, now, tx)) === undefined) return false;
+        await deps.steps.replace(tx, stepToken, { ...step, mailedDigest: digest(token).toString("hex") });
+        const content = { kind: "link_sign_on", token } as const;
+        await deps.requestedOutbox.put(tx, { to: user.email, language: user.language, content }, now);
+        return true;
+      });
     },
 
     /** The only way to link an identity to an existing account. @throws AppError too_many_requests, unavailable, not_found. */
     async confirmLink({
       stepToken,
       password,
+      mailed,
       session,
       client,
     }: {
       stepToken: string | undefined;
       password: string;
+      /** The token of the mailed link; "": none. */
+      mailed: string;
       session: Session | null;
       client: ClientContext;
     }): Promise<LinkOutcome> {
       const waiting = await findWaiting(stepToken, deps);
       if (waiting === undefined || stepToken === undefined) return { is: "invalid" };
       const { step, user, account } = waiting;
-      const by = proofNeeded(step, user, session);
+      const by = proofNeeded(step, { user, session, mailed });
       if (by === "sign_in") return { is: "invalid" };
       const given = { email: user.email, account, password, client };
       if (by === "password" && !(await check(given, clock.now()))) return { is: "wrong_password" };
       // Checked again inside the write: a password that was changed, or a session that has ended meanwhile is no proof.
       const proven: Guard = async (tx) => {
         if (by === "password") return passwords.isCurrent(tx, user.id, account.passwordHash);
+        // Another address of the account since: the link was mailed to the former one.
+        if (by === "mailed") return (await passwords.findPassword(user.id, tx))?.user.email === user.email;
         const current = session && (await findCompleteSession(tx, deps.access, session.id, user.id));
         return (current?.provedAt ?? 0) > step.createdAt;
       };
       const request = { stepToken, step, user, client, proven };
       return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
     },
+  };
+}
 
+function ownIdentities(deps: Deps) {
+  const { db, clock, identities, passwords, check } = deps;
+  return {
     /** Includes identities of former providers. Newest first. */
     listIdentities: (userId: number): Promise<readonly Identity[]> => identities.listIdentities(userId),
 
@@ -136,10 +185,20 @@ async function findWaiting(token: string | undefined, deps: Deps) {
 }
 
 /** A session older than the provider's answer may be an unattended one: it needs the password again. */
-function proofNeeded(step: StepToConfirm, user: User, session: Session | null): LinkToConfirm["by"] {
+function proofNeeded(
+  step: StepToConfirm,
+  { user, session, mailed }: { readonly user: User; readonly session: Session | null; readonly mailed: string },
+): LinkToConfirm["by"] {
   const isProved = session !== null && session.provedAt !== null && session.provedAt > step.createdAt;
   if (isProved && session.user.id === user.id) return "consent";
+  const { mailedDigest } = step;
+  if (mailedDigest !== null && equalDigests(digest(mailed), Buffer.from(mailedDigest, "hex"))) return "mailed";
   return user.hasPassword ? "password" : "sign_in";
+}
+
+/** Where passwords of this server are in use, an account without one can also be signed in to as usual. */
+function mailsLinks({ settings, requestedOutbox }: Deps): boolean {
+  return settings.signOnOnly && requestedOutbox.open;
 }
 
 interface LinkRequest {
@@ -160,17 +219,23 @@ async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutc
   const { user, client, proven, step } = request;
   const { persistent } = step;
   const now = deps.clock.now();
-  if (user.hasSecondFactor) {
+  const { signOnOnly } = deps.settings;
+  if (user.hasSecondFactor && !signOnOnly) {
     const sessionToken = await deps.startSession(user, client, now, { provided: proven, persistent });
     return sessionToken === undefined ? { is: "invalid" } : { is: "waits_for_factor", sessionToken };
   }
-  const link = linkInTransaction({ ...request, factorShown: false }, deps);
+  const link = linkInTransaction({ ...request, factorShown: signOnOnly }, deps);
   const done: { result: LinkResult } = { result: "refused" };
   const provided: Guard = async (tx) => {
     done.result = await link(tx);
     return done.result === "linked";
   };
-  const sessionToken = await deps.startSession(user, client, now, { provided, persistent });
+  const sessionToken = await deps.startSession(user, client, now, {
+    way: "sign_on",
+    provided,
+    persistent,
+    providerSession: step.providerSession,
+  });
   if (sessionToken !== undefined) return { is: "linked", sessionToken, next: step.next };
   return { is: done.result === "taken" ? "linked_elsewhere" : "invalid" };
 }

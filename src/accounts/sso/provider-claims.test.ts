@@ -20,6 +20,7 @@ async function answerTo(claims: Claims, more: Settings = {}, userInfo: Claims = 
     clientSecret: "lantern",
     name: "Example ID",
     baseUrl: "https://push.example.com",
+    only: false,
     trustEmail: "claim",
     allowedDomains: [],
     groupsClaim: "groups",
@@ -178,6 +179,7 @@ it.each([
   const { fetch } = createFakeProvider({ issuer });
   const base = { clientId: "sealpush", clientSecret: undefined, name: "x", baseUrl: "https://push.example.com" };
   const rules = {
+    only: false,
     trustEmail: "claim",
     allowedDomains: [],
     groupsClaim: "groups",

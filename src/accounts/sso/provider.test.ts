@@ -11,6 +11,7 @@ const settings = {
   clientSecret: "lantern: & quartz",
   name: "Example ID",
   baseUrl: "https://push.example.com",
+  only: false,
   trustEmail: "claim",
   allowedDomains: [],
   groupsClaim: "groups",

@@ -18,6 +18,8 @@ const toConfirm: SignOnStep = {
   userId: 7,
   next: null,
   persistent: true,
+  providerSession: { subject: "a-1", sid: "s-1", issuedAt: 3 },
+  mailedDigest: null,
   createdAt: 5,
 };
 

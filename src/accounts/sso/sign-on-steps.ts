@@ -5,6 +5,7 @@ import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Transaction, WriteConnection } from "../../database/database.ts";
+import type { ProviderSession } from "../store/sessions.ts";
 import type { SignOnStepStore } from "../store/sign-on-steps.ts";
 import { signOnSteps } from "../store/tables.ts";
 import type { SignOnSecrets } from "./provider.ts";
@@ -42,6 +43,9 @@ export interface StepToConfirm {
   readonly next: string | null;
   /** As in `StepOnTheWay`. */
   readonly persistent: boolean;
+  readonly providerSession: ProviderSession;
+  /** SHA-256 in hexadecimal of the token of the link that was last mailed to the account's owner; null: none. */
+  readonly mailedDigest: string | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
@@ -126,11 +130,22 @@ function readStep(step: unknown): SignOnStep | undefined {
     return whole ? { is: step.is, secrets: { state, nonce, verifier }, next, linkTo, proves, persistent } : undefined;
   }
   if (step.is === "with_code") return readCodeStep(step, next);
-  const { is, issuer, subject, email, userId, createdAt } = step;
+  return step.is === "to_confirm" ? readConfirmStep(step, { next, persistent }) : undefined;
+}
+
+function readConfirmStep(
+  step: Readonly<Record<string, unknown>>,
+  known: Pick<StepToConfirm, "next" | "persistent">,
+): StepToConfirm | undefined {
+  const { issuer, subject, email, userId, createdAt } = step;
+  if (!isFields(step.providerSession)) return undefined;
+  const { sid, issuedAt } = step.providerSession;
   const hasClaims = typeof issuer === "string" && typeof subject === "string" && typeof email === "string";
-  if (is !== "to_confirm" || !hasClaims || typeof userId !== "number" || typeof createdAt !== "number")
-    return undefined;
-  return { is, issuer, subject, email, userId, next, persistent, createdAt };
+  const areNumbers = typeof userId === "number" && typeof createdAt === "number" && typeof issuedAt === "number";
+  if (!hasClaims || !areNumbers) return undefined;
+  const providerSession = { subject, sid: typeof sid === "string" ? sid : undefined, issuedAt };
+  const mailedDigest = typeof step.mailedDigest === "string" ? step.mailedDigest : null;
+  return { is: "to_confirm", issuer, subject, email, userId, createdAt, providerSession, mailedDigest, ...known };
 }
 
 function readCodeStep(step: Readonly<Record<string, unknown>>, next: string | null): StepWithCode | undefined {

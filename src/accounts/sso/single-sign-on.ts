@@ -219,6 +219,7 @@ async function enter(
   };
   const adminUntil = isAdministrator ? now + adminByGroupMs : null;
   const sessionToken = await startSession(user, client, now, {
+    way: "sign_on",
     provided: still,
     persistent,
     adminUntil,
@@ -227,7 +228,7 @@ async function enter(
     isProved: false,
   });
   if (sessionToken === undefined) return { is: "no_account" };
-  return { is: "signed_in", sessionToken, waitsForFactor: user.hasSecondFactor, next };
+  return { is: "signed_in", sessionToken, waitsForFactor: user.hasSecondFactor && !settings.signOnOnly, next };
 }
 
 /** The provider's address may differ from the account's. It must be verified anyway, to keep one simple rule. */
@@ -250,7 +251,7 @@ async function askToLink(
 }
 
 async function keepToConfirm(
-  { issuer, subject }: ProviderClaims,
+  { issuer, subject, session: providerSession }: ProviderClaims,
   {
     email,
     userId,
@@ -266,7 +267,8 @@ async function keepToConfirm(
   },
 ): Promise<SignOnOutcome> {
   const now = clock.now();
-  const step = { is: "to_confirm", issuer, subject, email, userId, next, persistent, createdAt: now } as const;
+  const identity = { issuer, subject, email, userId, providerSession };
+  const step = { is: "to_confirm", ...identity, next, persistent, mailedDigest: null, createdAt: now } as const;
   return { is: "to_confirm", stepToken: await steps.keep(step, client.throttleKey, now) };
 }
 

@@ -93,3 +93,18 @@ export function accountsConfig(
     sessionMaxSeconds: settings.loginSessionMax.value / secondMs,
   };
 }
+
+/** @returns what differs from `accountsConfig` where single sign-on is the only way in. */
+export function signOnOnlyConfig(
+  singleSignOn: { readonly only: boolean } | undefined,
+  { requireMfa }: ParsedGroup<typeof accountSettings>,
+  report: SettingReport,
+) {
+  if (singleSignOn?.only !== true) return { signOnOnly: false };
+  if (requireMfa.value) {
+    report.warn(
+      `${requireMfa.env} has no effect: with PWP__OIDC__ONLY the second factor is the provider's. Require it there.`,
+    );
+  }
+  return { signOnOnly: true, requireSecondFactor: false };
+}

@@ -2,7 +2,7 @@ import { dayMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { isForManyTenants } from "../issuers.ts";
 import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
-import { accepted, anyText, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
+import { accepted, anyText, boolean, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
 import { networkSettings } from "./network.ts";
 
 /** OpenID Connect Discovery 1.0, section 3: an address without query and fragment. Plain http only on this machine. */
@@ -54,6 +54,12 @@ export const singleSignOnSettings = {
       doc: "The label of the provider's button.",
       type: anyText("a few words"),
       default: "Single sign-on",
+    }),
+    only: setting({
+      env: "PWP__OIDC__ONLY",
+      doc: "Whether single sign-on is the only way in: without passwords, passkeys, second factors, resets and sign-ups of this server. `PWP__REQUIRE_MFA` has no effect then. Before you set it, `sealpush oidc check` says who would be locked out; for the day when the provider fails there is `sealpush user break-glass`.",
+      type: boolean,
+      default: "false",
     }),
     trustEmail: setting({
       env: "PWP__OIDC__TRUST_EMAIL",
@@ -118,7 +124,16 @@ export function singleSignOnConfig(
   if (trustEmail.value === "issuer" && allowedDomains.value === undefined) {
     report.mistake(`${trustEmail.env} is "issuer", which needs ${allowedDomains.env}.`, trustEmail.env);
   }
-  if (issuer.value === undefined || clientId.value === undefined || baseUrl === undefined) return undefined;
+  if (issuer.value === undefined || clientId.value === undefined || baseUrl === undefined) {
+    if (settings.only.value) {
+      // Otherwise nobody could sign in, or the passwords that the operator has closed would be open again.
+      report.mistake(
+        `${settings.only.env} is on, and single sign-on is off: it needs ${issuer.env}, ${clientId.env} and a base URL.`,
+        settings.only.env,
+      );
+    }
+    return undefined;
+  }
   return {
     issuer: issuer.value,
     clientId: clientId.value,
@@ -128,6 +143,8 @@ export function singleSignOnConfig(
     name: settings.name.value,
     /** The start of the redirect URL. */
     baseUrl,
+    /** No other way in. */
+    only: settings.only.value,
     trustEmail: trustEmail.value,
     /** Lower case; empty: any. */
     allowedDomains: allowedDomains.value ?? [],

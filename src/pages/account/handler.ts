@@ -206,6 +206,7 @@ async function accountModel(page: SignedInRequest, shown: Shown): Promise<Accoun
   const tokensInUse = tokens.filter(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt ?? now + 1) > now);
   return {
     email: user.email,
+    signOnOnly: config.accounts.signOnOnly,
     hasPassword: user.hasPassword,
     hasSecondFactor: user.hasSecondFactor,
     unconfirmedEmail,

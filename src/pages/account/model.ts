@@ -72,6 +72,8 @@ export interface SessionRow {
 
 export interface AccountModel {
   readonly email: string;
+  /** Single sign-on is the only way in: the account has no password and factors of this server. */
+  readonly signOnOnly: boolean;
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
   /** The name of the single sign-on provider; see `providerNameOf`. */

@@ -45,8 +45,8 @@ export function accountView(model: AccountModel, page: PageContext): Page {
           <RefusalNotice text={model.refusal} />
           {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
           <EmailSection model={model} page={page} />
-          <PasswordSection model={model} page={page} />
-          <FactorsSection model={model} page={page} />
+          {!model.signOnOnly && <PasswordSection model={model} page={page} />}
+          {!model.signOnOnly && <FactorsSection model={model} page={page} />}
           <SignOnSection page={page} provider={model.provider} />
           <SessionsSection model={model} page={page} />
           <TokensSection model={model} page={page} />
@@ -64,8 +64,7 @@ function Contents({ model, page }: AccountProps) {
   const { profile, singleSignOn } = page.messages;
   const sections = [
     "email",
-    "password",
-    "factors",
+    ...(model.signOnOnly ? [] : (["password", "factors"] as const)),
     "sessions",
     "tokens",
     "defaults",

@@ -21,20 +21,22 @@ export function showUsers(page: SignedInRequest): Promise<FastifyReply> {
 }
 
 /**
- * `POST /admin/users`. The new user gets an invitation by email or, without a mail server, a password that is shown once.
+ * `POST /admin/users`. The new user gets an invitation by email or, without a mail server, a password that is shown once; where
+ * single sign-on is the only way in, neither.
  */
 export async function createUser(page: SignedInRequest): Promise<FastifyReply> {
   const form = await page.form();
   const email = textOf(form, "email").trim().slice(0, emailCharactersMax);
   const question = { action: "create", userId: null, subject: email, email } as const;
   if (!(await isProven(page, form, question))) return page.reply;
-  const { accounts } = page.services;
+  const { accounts, config } = page.services;
+  const { signOnOnly } = config.accounts;
   const by = administratorOf(page);
   const entryOf = (user: User) => accounts.adminEntry("created_user", user.email, by);
   const wanted = { email, admin: false };
-  const password = accounts.invitesUsers ? null : accounts.makePassword();
+  const password = accounts.invitesUsers || signOnOnly ? null : accounts.makePassword();
   try {
-    const made = await (password === null
+    const made = await (accounts.invitesUsers
       ? accounts.inviteUser({ ...wanted, language: page.messages.locale.tag }, entryOf)
       : accounts.createUser({ ...wanted, password }, entryOf));
     const created = { email: made.email, password };
@@ -52,10 +54,11 @@ async function renderUsers(
   status: number,
   shown: Pick<UsersModel, "text" | "page" | "refusal"> & Partial<Pick<UsersModel, "created">>,
 ): Promise<FastifyReply> {
-  const { accounts, clock } = page.services;
+  const { accounts, clock, config } = page.services;
   const model: UsersModel = {
     created: null,
     mailsLinks: accounts.invitesUsers,
+    signOnOnly: config.accounts.signOnOnly,
     ...shown,
     users: await accounts.searchUsers(shown.text, shown.page),
     ownId: page.user.id,
@@ -77,6 +80,13 @@ interface UsersModel {
   readonly created: { readonly email: string; readonly password: string | null } | null;
   /** New users get a link by email. */
   readonly mailsLinks: boolean;
+  /** Single sign-on is the only way in: new users get no password. */
+  readonly signOnOnly: boolean;
+}
+
+function explanationOf({ mailsLinks, signOnOnly }: UsersModel, { admin }: PageContext["messages"]): string {
+  if (signOnOnly) return admin.createUserSignOn;
+  return mailsLinks ? admin.createUserMailed : admin.createUserShown;
 }
 
 function usersPath(text: string, page: number): string {
@@ -98,7 +108,7 @@ export function usersView(model: UsersModel, page: PageContext): Page {
           <p>{model.refusal === "taken" ? admin.takenEmail : admin.badEmail}</p>
         </Notice>
       )}
-      {model.created !== null && <CreatedNotice created={model.created} page={page} />}
+      {model.created !== null && <CreatedNotice created={model.created} signOnOnly={model.signOnOnly} page={page} />}
       <SearchForm page={page} action={adminPaths.users} submit={admin.search}>
         <SearchBox name="q" label={admin.searchUsers} value={model.text} />
       </SearchForm>
@@ -106,7 +116,7 @@ export function usersView(model: UsersModel, page: PageContext): Page {
         page={page}
         icon="text"
         label={admin.createUser}
-        explanation={model.mailsLinks ? admin.createUserMailed : admin.createUserShown}
+        explanation={explanationOf(model, page.messages)}
         confirm={admin.createUser}
         action={adminPaths.users}
         tone="plain"
@@ -121,16 +131,24 @@ export function usersView(model: UsersModel, page: PageContext): Page {
 
 function CreatedNotice({
   created,
+  signOnOnly,
   page,
 }: {
   readonly created: NonNullable<UsersModel["created"]>;
+  readonly signOnOnly: boolean;
   readonly page: PageContext;
 }) {
   const { admin } = page.messages;
   const { email, password } = created;
   return (
     <Notice tone="success" icon="check">
-      <p>{password === null ? admin.createdMailed({ email }) : admin.createdShown({ email })}</p>
+      <p>
+        {signOnOnly
+          ? admin.createdSignOn({ email })
+          : password === null
+            ? admin.createdMailed({ email })
+            : admin.createdShown({ email })}
+      </p>
       {password !== null && (
         <p>
           <code dir="ltr" translate={false}>

@@ -13,7 +13,12 @@ import {
   removePasskeyPath,
 } from "./paths.ts";
 
-const access = { group: "internal", access: "page_session", beforeFactor: true } as const;
+const access = {
+  group: "internal",
+  access: "page_session",
+  beforeFactor: true,
+  withSignOnOnly: false,
+} as const;
 const get = { ...access, method: "GET" } as const;
 const post = { ...access, method: "POST" } as const;
 

@@ -8,6 +8,7 @@ import { staysSignedIn } from "../parts/stay-signed-in.tsx";
 import type { PageRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
+import { showSignInOnly } from "../single-sign-on/handler.ts";
 import { type SignInDone, type SignInModel, type SignInRefusal, signInView, signOutView } from "./view.tsx";
 
 export const signOutPath = "/users/sign_out";
@@ -15,6 +16,7 @@ export const signOutPath = "/users/sign_out";
 /** `GET /users/sign_in` */
 export async function showSignIn(page: PageRequest): Promise<FastifyReply> {
   if (page.user !== null) return page.redirect("/");
+  if (page.services.config.accounts.signOnOnly) return showSignInOnly(page);
   const next = ownPath(page.query("next"));
   return await renderSignIn(page, 200, {
     email: "",
@@ -53,12 +55,12 @@ export function showSignOut(page: PageRequest): FastifyReply {
 
 /** `POST /users/sign_out` */
 export async function signOut(page: PageRequest): Promise<FastifyReply> {
-  const { accounts, sessionCookies } = page.services;
+  const { accounts, config, sessionCookies } = page.services;
   const { raw, client } = page.request;
   const sessionToken = sessionCookies.find(raw, client);
   if (sessionToken !== undefined) await accounts.signOut(sessionToken);
   page.setCookie(sessionCookies.ended(client));
-  return page.redirect("/");
+  return page.redirect(config.accounts.signOnOnly ? `${signInPath}?done=signed_out` : "/");
 }
 
 async function renderSignIn(

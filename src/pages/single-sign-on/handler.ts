@@ -1,8 +1,9 @@
 import type { FastifyReply } from "fastify";
-import { type LinkToConfirm, signOnSettingsPath } from "../../accounts/accounts.ts";
+import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { AppError, unreachable } from "../../base/errors.ts";
-import { secondFactorPath } from "../../http/authentication.ts";
+import { secondFactorPath, signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
+import { isRobot } from "../../http/robots.ts";
 import { createTokenCookies } from "../../http/session-cookie.ts";
 import { enter, setSession } from "../entry.tsx";
 import { pageHref } from "../page.ts";
@@ -19,6 +20,7 @@ import {
   type SignOnProblem,
   signOnCodePath,
   signOnSettingsView,
+  signOnView,
 } from "./views.tsx";
 
 export const signOnPath = "/users/auth/oidc";
@@ -38,14 +40,39 @@ export function beginProof(page: SignedInRequest): Promise<FastifyReply> {
   return begin(page, "prove");
 }
 
+/**
+ * `GET /users/sign_in` where single sign-on is the only way in: goes on to the provider at once. It asks first after a sign-out, so
+ * that one stays out; what is not a person's navigation begins nothing.
+ */
+export function showSignInOnly(page: PageRequest): Promise<FastifyReply> | FastifyReply {
+  const next = ownPath(page.query("next"));
+  const { headers } = page.request;
+  const isNavigation = (headers["sec-fetch-dest"] ?? "document") === "document" && headers["sec-purpose"] === undefined;
+  if (page.query("done") === undefined && isNavigation && !isRobot(headers["user-agent"])) {
+    return beginWith(page, "sign_in", { next, stays: false });
+  }
+  const { accounts, config } = page.services;
+  const idleSeconds = Math.min(accounts.persistentIdleSeconds, config.accounts.sessionMaxSeconds);
+  const signedOut = page.query("done") === "signed_out";
+  const model = { provider: providerName(page), next, signedOut, idleSeconds };
+  return page.render(signOnView, model, { selfPath: withNext(signInPath, next) });
+}
+
 async function begin(page: PageRequest, purpose: "sign_in" | "link" | "prove"): Promise<FastifyReply> {
   const form = await page.form();
+  return beginWith(page, purpose, { next: ownPath(textOf(form, "next")), stays: staysSignedIn(form) });
+}
+
+async function beginWith(
+  page: PageRequest,
+  purpose: "sign_in" | "link" | "prove",
+  { next: requestedPath, stays: persistent }: { readonly next: string | null; readonly stays: boolean },
+): Promise<FastifyReply> {
   const context = page.context();
-  const requestedPath = ownPath(textOf(form, "next"));
   // The return from the provider has no `?locale=`, so the path has to keep it.
   const next = requestedPath === null && !context.localeAsked ? null : pageHref(context, requestedPath ?? "/");
   const { session, clientContext: client } = page;
-  const request = { next, purpose, session, persistent: staysSignedIn(form), client };
+  const request = { next, purpose, session, persistent, client };
   try {
     const { url, stepToken } = await page.services.accounts.beginSignOn(request);
     page.setCookie(stepCookies(page).made(stepToken, page.request.client));
@@ -128,10 +155,19 @@ export async function backchannelLogout(page: PageRequest): Promise<FastifyReply
 
 const unreadableBodies: readonly AppError["code"][] = ["invalid_request", "unsupported_media_type", "too_large"];
 
-/** `GET /users/auth/oidc/confirm`: asks whether the identity belongs to the account. */
-export async function showConfirmLink(page: PageRequest): Promise<FastifyReply> {
-  const link = await page.services.accounts.findLinkToConfirm(findStepToken(page), page.session);
-  return link === undefined ? renderProblem(page, "invalid") : renderConfirmLink(page, 200, link, null);
+/** `GET /users/auth/oidc/confirm`: asks whether the identity belongs to the account. The mailed link adds `?token=`. */
+export function showConfirmLink(page: PageRequest): Promise<FastifyReply> {
+  return renderConfirmLink(page, { mailed: page.query("token") ?? "" });
+}
+
+/** `POST /users/auth/oidc/confirm/mail` */
+export async function mailLinkToConfirm(page: PageRequest): Promise<FastifyReply> {
+  try {
+    const isMailed = await page.services.accounts.mailLinkToConfirm(findStepToken(page));
+    return await (isMailed ? renderConfirmLink(page, { isMailed }) : renderProblem(page, "invalid"));
+  } catch (error) {
+    return renderConfirmLink(page, { status: 429, problem: tooManyAttempts(page, error) });
+  }
 }
 
 /** `POST /users/auth/oidc/confirm` */
@@ -140,14 +176,12 @@ export async function confirmLink(page: PageRequest): Promise<FastifyReply> {
   const form = await page.form();
   const stepToken = findStepToken(page);
   const { session } = page;
-  const refuse = async (status: number, problem: string) => {
-    const link = await accounts.findLinkToConfirm(stepToken, session);
-    return link === undefined ? renderProblem(page, "invalid") : renderConfirmLink(page, status, link, problem);
-  };
+  const mailed = textOf(form, "token");
+  const refuse = (status: number, problem: string) => renderConfirmLink(page, { status, problem, mailed });
   let outcome: Awaited<ReturnType<typeof accounts.confirmLink>>;
   try {
     const password = textOf(form, "password");
-    outcome = await accounts.confirmLink({ stepToken, password, session, client: page.clientContext });
+    outcome = await accounts.confirmLink({ stepToken, password, mailed, session, client: page.clientContext });
   } catch (error) {
     return refuse(429, tooManyAttempts(page, error));
   }
@@ -232,7 +266,8 @@ function providerName(page: PageRequest): string {
 const statusOf = (problem: SignOnProblem) => (problem === "invalid" ? 400 : problem === "unreachable" ? 503 : 403);
 
 function renderProblem(page: PageRequest, problem: SignOnProblem): FastifyReply {
-  return page.render(problemView, { problem, provider: providerName(page) }, { status: statusOf(problem) });
+  const model = { problem, provider: providerName(page), only: isOnly(page) };
+  return page.render(problemView, model, { status: statusOf(problem) });
 }
 
 function renderUnreachable(page: PageRequest, error: unknown): FastifyReply {
@@ -246,14 +281,23 @@ function tooManyAttempts(page: PageRequest, error: unknown): string {
   return page.messages.problems.tooManyAttempts({ count: page.waitAfter(error) });
 }
 
-function renderConfirmLink(
-  page: PageRequest,
-  status: number,
-  link: LinkToConfirm,
-  problem: string | null,
-): FastifyReply {
-  const model = { provider: providerName(page), link, problem };
+interface ConfirmLinkShown {
+  readonly status?: number;
+  readonly problem?: string | null;
+  readonly mailed?: string;
+  readonly isMailed?: boolean;
+}
+
+async function renderConfirmLink(page: PageRequest, shown: ConfirmLinkShown): Promise<FastifyReply> {
+  const { status = 200, problem = null, mailed = "", isMailed = false } = shown;
+  const link = await page.services.accounts.findLinkToConfirm(findStepToken(page), mailed, page.session);
+  if (link === undefined) return renderProblem(page, "invalid");
+  const model = { provider: providerName(page), link, problem, mailed, isMailed, only: isOnly(page) };
   return page.render(confirmLinkView, model, { status, selfPath: confirmLinkPath });
+}
+
+function isOnly(page: PageRequest): boolean {
+  return page.services.config.accounts.signOnOnly;
 }
 
 async function renderSettings(page: SignedInRequest, status: number, problem: string | null): Promise<FastifyReply> {
@@ -267,6 +311,6 @@ async function renderSettings(page: SignedInRequest, status: number, problem: st
     .map((identity) => identity.linkedAt);
   const isProved = page.query("proved") === "1";
   const next = ownPath(page.query("next") ?? "");
-  const model = { provider: providerName(page), linkedAt, hasPassword, isProved, next, problem };
+  const model = { provider: providerName(page), linkedAt, hasPassword, only: isOnly(page), isProved, next, problem };
   return page.render(signOnSettingsView, model, { status, selfPath: signOnSettingsPath });
 }

@@ -9,6 +9,7 @@ import { CodeField, PasswordField } from "../parts/fields.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { MessageCard, Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
+import { StaySignedIn } from "../parts/stay-signed-in.tsx";
 import { LocalTime } from "../parts/times.tsx";
 
 interface LeaveModel {
@@ -37,12 +38,45 @@ export function leaveView({ provider, url }: LeaveModel, page: PageContext): Pag
   );
 }
 
+export interface SignOnModel {
+  readonly provider: string;
+  /** The path of this server to continue at, as `ownPath` returned it. */
+  readonly next: string | null;
+  readonly signedOut: boolean;
+  /** How long a session lasts without activity if its user stays signed in. */
+  readonly idleSeconds: number;
+}
+
+/** The sign-in page where single sign-on is the only way in. The fields `next` and `stay_signed_in` are posted to `/users/auth/oidc`. */
+export function signOnView({ provider: name, next, signedOut, idleSeconds }: SignOnModel, page: PageContext): Page {
+  const { singleSignOn } = page.messages;
+  const heading = signedOut ? singleSignOn.signedOut : singleSignOn.only({ name });
+  return (
+    <Layout page={page} title={heading} width="narrow">
+      <div class="card">
+        <h1>{heading}</h1>
+        <p class="lead">{signedOut ? singleSignOn.signedOutText({ name }) : singleSignOn.onlyText({ name })}</p>
+        <PostForm page={page} class="form" action="/users/auth/oidc">
+          {next !== null && <input type="hidden" name="next" value={next} />}
+          <StaySignedIn messages={page.messages} checked={false} idleSeconds={idleSeconds} />
+          <button type="submit" class="button button-primary button-large button-wide">
+            <Icon name="hand" />
+            <span>{singleSignOn.continueWith({ name })}</span>
+          </button>
+        </PostForm>
+      </div>
+    </Layout>
+  );
+}
+
 /** Why a single sign-on failed. Texts of the provider are never shown, but the claim that was refused. */
 export type SignOnProblem = "denied" | "invalid" | "no_account" | "linked_elsewhere" | "unreachable" | ClaimRefusal;
 
 interface ProblemModel {
   readonly problem: SignOnProblem;
   readonly provider: string;
+  /** Single sign-on is the only way in. */
+  readonly only: boolean;
 }
 
 interface Explanation {
@@ -53,7 +87,7 @@ interface Explanation {
   readonly detail?: string;
 }
 
-function explain({ problem, provider: name }: ProblemModel, { singleSignOn: messages }: Messages): Explanation {
+function explain({ problem, provider: name, only }: ProblemModel, { singleSignOn: messages }: Messages): Explanation {
   if (typeof problem === "object") return explainRefusal(problem, name, messages);
   switch (problem) {
     case "denied":
@@ -65,7 +99,11 @@ function explain({ problem, provider: name }: ProblemModel, { singleSignOn: mess
     case "linked_elsewhere":
       return { icon: "shield", heading: messages.linkedElsewhere, text: messages.linkedElsewhereText({ name }) };
     case "unreachable":
-      return { icon: "clock", heading: messages.unreachable({ name }), text: messages.unreachableText };
+      return {
+        icon: "clock",
+        heading: messages.unreachable({ name }),
+        text: only ? messages.unreachableOnly : messages.unreachableText,
+      };
   }
 }
 
@@ -149,17 +187,28 @@ export function codeView({ provider: name, email, isWrong }: CodeModel, page: Pa
 
 export const confirmLinkPath = "/users/auth/oidc/confirm";
 
+/** Takes the request for a mailed link. */
+export const mailLinkPath = `${confirmLinkPath}/mail`;
+
 interface ConfirmLinkModel {
   readonly provider: string;
   readonly link: LinkToConfirm;
   /** What is wrong with the password. */
   readonly problem: string | null;
+  /** The token of the mailed link; "": none. */
+  readonly mailed: string;
+  /** A link has just been mailed. */
+  readonly isMailed: boolean;
+  /** Single sign-on is the only way in. */
+  readonly only: boolean;
 }
 
-/** The field `password`, if a password is required, is posted to `confirmLinkPath`. */
-export function confirmLinkView({ provider: name, link, problem }: ConfirmLinkModel, page: PageContext): Page {
+/** The fields `password`, if a password is required, and `token` are posted to `confirmLinkPath`. */
+export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Page {
   const { singleSignOn } = page.messages;
+  const { provider: name, link, problem, mailed, only } = model;
   const { providerEmail, accountEmail, by } = link;
+  const asks = by === "password" || by === "sign_in";
   const otherWay = pageHref(page, `${signInPath}?next=${encodeURIComponent(confirmLinkPath)}`);
   return (
     <Layout page={page} title={singleSignOn.confirm} privatePage width="narrow">
@@ -167,11 +216,18 @@ export function confirmLinkView({ provider: name, link, problem }: ConfirmLinkMo
         <h1>{singleSignOn.confirm}</h1>
         <p class="lead">{singleSignOn.confirmLead({ name, providerEmail, accountEmail })}</p>
         <p>{singleSignOn.confirmWhy({ name })}</p>
+        {model.isMailed && (
+          <Notice tone="success" icon="check" alert>
+            <p>{singleSignOn.mailLinkSent({ accountEmail })}</p>
+          </Notice>
+        )}
         {by === "consent" && <p>{singleSignOn.consent}</p>}
+        {by === "mailed" && <p>{singleSignOn.consentMailed}</p>}
         {by === "sign_in" ? (
-          <p>{singleSignOn.signInFirst}</p>
+          <SignInFirst model={model} page={page} />
         ) : (
           <PostForm page={page} class="form" action={confirmLinkPath}>
+            {by === "mailed" && <input type="hidden" name="token" value={mailed} />}
             {by === "password" && (
               <>
                 <input type="hidden" autoComplete="username" value={accountEmail} />
@@ -188,7 +244,8 @@ export function confirmLinkView({ provider: name, link, problem }: ConfirmLinkMo
             </button>
           </PostForm>
         )}
-        {by !== "consent" && (
+        {asks && link.mails && <MailLink accountEmail={accountEmail} page={page} />}
+        {asks && !only && (
           <a class={by === "sign_in" ? "button button-primary" : "button"} href={otherWay}>
             {singleSignOn.signInOtherwise}
           </a>
@@ -198,12 +255,38 @@ export function confirmLinkView({ provider: name, link, problem }: ConfirmLinkMo
   );
 }
 
+interface SignInFirstProps {
+  readonly model: ConfirmLinkModel;
+  readonly page: PageContext;
+}
+
+/** For an account without a password. */
+function SignInFirst({ model: { only, link }, page }: SignInFirstProps) {
+  const { singleSignOn } = page.messages;
+  if (!only) return <p>{singleSignOn.signInFirst}</p>;
+  return link.mails ? null : <p>{singleSignOn.noProof}</p>;
+}
+
+function MailLink({ accountEmail, page }: { readonly accountEmail: string; readonly page: PageContext }) {
+  const { singleSignOn } = page.messages;
+  return (
+    <PostForm page={page} class="form" action={mailLinkPath}>
+      <p class="field-hint">{singleSignOn.mailLinkText({ accountEmail })}</p>
+      <button type="submit" class="button button-wide">
+        {singleSignOn.mailLink}
+      </button>
+    </PostForm>
+  );
+}
+
 interface SignOnSettingsModel {
   readonly provider: string;
   /** When each linked identity was linked, newest first; milliseconds since the epoch. */
   readonly linkedAt: readonly number[];
   /** False: the user can sign in by single sign-on only. */
   readonly hasPassword: boolean;
+  /** Single sign-on is the only way in. */
+  readonly only: boolean;
   /** Set after a fresh sign-on. */
   readonly isProved: boolean;
   /** The path of this server to go to after a fresh sign-on. */
@@ -311,7 +394,7 @@ function Linked({ model, page }: { readonly model: SignOnSettingsModel; readonly
         </details>
       ) : (
         <Notice tone="info" icon="key">
-          <p>{singleSignOn.onlyWayIn}</p>
+          <p>{model.only ? singleSignOn.onlyWayInHere : singleSignOn.onlyWayIn}</p>
         </Notice>
       )}
     </>

@@ -1,0 +1,57 @@
+import type { FastifyReply } from "fastify";
+import { breakGlassPath } from "../../accounts/accounts.ts";
+import { secondFactorPath } from "../../http/authentication.ts";
+import { textOf } from "../../http/body/form-fields.ts";
+import { enter } from "../entry.tsx";
+import { Layout } from "../layout.tsx";
+import type { Page, PageContext } from "../page.ts";
+import { MessageCard } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import type { PageRequest } from "../request.ts";
+
+/** `GET /users/break_glass?token=`. Shows a button: a preview of the link must not use it up. */
+export async function showBreakGlass(page: PageRequest): Promise<FastifyReply> {
+  const token = page.query("token") ?? "";
+  const link = await page.services.accounts.findBreakGlass(token);
+  return link === undefined ? renderInvalid(page) : page.render(breakGlassView, { email: link.email, token });
+}
+
+/** `POST /users/break_glass` */
+export async function enterByBreakGlass(page: PageRequest): Promise<FastifyReply> {
+  const token = textOf(await page.form(), "token");
+  const entered = await page.services.accounts.enterByBreakGlass(token, page.clientContext);
+  if (entered === undefined) return renderInvalid(page);
+  return enter(page, entered.sessionToken, entered.waitsForFactor ? secondFactorPath : "/");
+}
+
+function renderInvalid(page: PageRequest): FastifyReply {
+  return page.render(breakGlassView, null, { status: 404 });
+}
+
+/** @param link null: it does not work. */
+export function breakGlassView(
+  link: { readonly email: string; readonly token: string } | null,
+  page: PageContext,
+): Page {
+  const { singleSignOn } = page.messages;
+  const heading = link === null ? singleSignOn.breakGlassInvalid : singleSignOn.breakGlass;
+  return (
+    <Layout page={page} title={heading} privatePage width="narrow">
+      <MessageCard icon={link === null ? "clock" : "key"} heading={heading}>
+        {link === null ? (
+          <p>{singleSignOn.breakGlassInvalidText}</p>
+        ) : (
+          <>
+            <p class="lead">{singleSignOn.breakGlassText({ email: link.email })}</p>
+            <PostForm page={page} class="form" action={breakGlassPath}>
+              <input type="hidden" name="token" value={link.token} />
+              <button type="submit" class="button button-primary button-large button-wide">
+                {singleSignOn.breakGlassSubmit}
+              </button>
+            </PostForm>
+          </>
+        )}
+      </MessageCard>
+    </Layout>
+  );
+}
