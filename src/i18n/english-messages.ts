@@ -1074,6 +1074,12 @@ export interface EnglishMessages {
     readonly endSessions: string;
     readonly endSessionsText: string;
     readonly noSessions: string;
+    readonly leftOpen: string;
+    readonly liveLinks: string;
+    readonly openRequests: string;
+    readonly leftOpenKept: string;
+    readonly endLinks: string;
+    readonly endLinksText: string;
     readonly deleteUser: string;
     readonly deleteUserText: string;
     readonly confirm: string;
@@ -1299,6 +1305,7 @@ export interface EnglishMessages {
       readonly set_password: Message<{ subject: string }>;
       readonly ended_push: Message<{ subject: string }>;
       readonly ended_pushes: Message<{ subject: string }>;
+      readonly ended_links: Message<{ subject: string }>;
       readonly deleted_push: Message<{ subject: string }>;
       readonly read_trail: Message<{ subject: string }>;
       readonly retried_mail: Message<{ subject: string }>;

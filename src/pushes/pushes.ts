@@ -64,7 +64,7 @@ export function createPushes(deps: PushDeps) {
     ...administratorOperations(deps),
     // previewBulkEnding, startBulkEnding, latestBulkEndings
     ...bulkEndingOperations(deps),
-    // removeOwner: for a deleted account
+    // countLive, endOwned: for an administrator; removeOwner: for a deleted account
     ...ownerOperations(deps),
   };
 }

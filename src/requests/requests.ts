@@ -8,7 +8,7 @@ import type { Config } from "../config/config.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { UrlTokens } from "../crypto/url-token.ts";
-import type { Transaction } from "../database/database.ts";
+import type { InTransaction, Transaction } from "../database/database.ts";
 import type { Ids } from "../database/ids.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import { createNetworkCounter } from "../limits/network-counter.ts";
@@ -223,6 +223,13 @@ function ownedRequests(deps: RequestDeps) {
       await store.remove(row.id);
       return { isAnonymous: row.ownerId === null };
     },
+
+    /** How many requests of the owner can still be answered. */
+    countOpen: (ownerId: number): Promise<number> => store.countOpen(ownerId, clock.now()),
+
+    /** Closes all requests of an owner, for an administrator. @param together writes in the same transaction. */
+    closeOwned: (ownerId: number, together: InTransaction): Promise<void> =>
+      store.closeOwned(ownerId, clock.now(), together),
 
     /** All requests of an owner, newest first. */
     async *exportOwned(ownerId: number): AsyncGenerator<ListedRequest> {

@@ -1,9 +1,11 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
 import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { changeUsers } from "../support/access-rows.ts";
 import { openAdministered } from "../support/administrators.ts";
-import { password, startTestApp } from "../support/app.ts";
+import { bearer, password, startTestApp } from "../support/app.ts";
+import { readRows } from "../support/engine-database.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
@@ -132,4 +134,39 @@ test("an administrator sees where a user is signed in, and signs them out everyw
   expect((await eve.get("/users/edit")).status).toBe(303);
   expect((await root.get(path)).body).toContain(en.admin.noSessions);
   expect((await root.post("/admin/users/999/sessions/end")).status).toBe(404);
+});
+
+test("the page of a user counts live links and open requests, says that they are kept, and ends them in one click", async () => {
+  const { fixture, root, id, trail } = await open();
+  const { accounts } = fixture.app.domain;
+  const { token } = await accounts.createToken(id, "test");
+  const ask = async (url: string, payload: object) =>
+    (await fixture.server.inject({ method: "POST", url, headers: bearer(token), payload })).json();
+  const push = { payload: "hunter2", expire_after_views: 5 };
+  const links: string[] = [];
+  for (let made = 0; made < 2; made += 1) links.push((await ask("/api/v2/pushes", { push })).url_token);
+  const key = await makeLinkKey();
+  const request = await ask("/api/sealpush/requests", {
+    request: { title: "Wi-Fi", recipient: key.recipient, encryption_check: key.check },
+  });
+  await accounts.setDisabled(id, true, { userId: null, email: "shell", address: "" });
+  const page = (await root.get(`/admin/users/${id}`)).body;
+  expect(page).toContain(en.admin.leftOpenKept);
+  expect(page).toMatch(new RegExp(`${en.admin.liveLinks}</dt><dd[^>]*>2<.*${en.admin.openRequests}</dt><dd[^>]*>1<`));
+  const opened = async (urlToken: string) =>
+    (await fixture.server.inject({ url: `/api/v2/pushes/${urlToken}` })).json();
+  expect(await opened(links[0] ?? "")).toMatchObject({ payload: "hunter2" });
+
+  const path = /action="([^"]+\/links\/end)"/.exec(page)?.[1] ?? "";
+  expect((await root.post(path)).status).toBe(303);
+  for (const link of links) expect(await opened(link)).toMatchObject({ expired: true, payload: null });
+  const { closed_at: closedAt } = (await readRows(fixture.app.domain.db, "SELECT closed_at FROM requests"))[0] as {
+    readonly closed_at: unknown;
+  };
+  expect([request.title, closedAt]).toEqual(["Wi-Fi", expect.any(Number)]);
+  expect((await trail())[0]).toBe("ended_links eve@example.com");
+  const after = (await root.get(`/admin/users/${id}`)).body;
+  expect(after).not.toContain(en.admin.leftOpenKept);
+  expect(after).not.toContain("/links/end");
+  expect((await root.post("/admin/users/1/links/end")).status).toBe(404);
 });

@@ -146,6 +146,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
           {
             summary,
             sessions: [{ id: 1, createdAt: nowMs, seenAt: nowMs, address: text, userAgent: text }],
+            left: { links: 1_001, requests: 1 },
             isOwn: summary.user.admin,
             asksByEmail: true,
             nowMs,

@@ -16,6 +16,8 @@ GET    /admin/dbexplore/users/*               page_admin
 GET    /admin/jobs                            page_admin
 GET    /admin/jobs/*                          page_admin
 GET    /admin/look                            page_admin
+POST   /admin/look/accent                     page_admin    changes
+POST   /admin/look/accent/reset               page_admin    changes
 POST   /admin/look/logo                       page_admin    changes streams
 POST   /admin/look/logo/reset                 page_admin    changes
 POST   /admin/look/name                       page_admin    changes
@@ -53,6 +55,7 @@ POST   /admin/users/:id/delete                page_admin    changes
 POST   /admin/users/:id/demote                page_admin    changes
 POST   /admin/users/:id/disable               page_admin    changes
 POST   /admin/users/:id/enable                page_admin    changes
+POST   /admin/users/:id/links/end             page_admin    changes retrieval
 POST   /admin/users/:id/promote               page_admin    changes
 POST   /admin/users/:id/reset_factors         page_admin    changes
 POST   /admin/users/:id/sessions/end          page_admin    changes

@@ -49,6 +49,7 @@ export const adminActions = [
   "set_password",
   "ended_push",
   "ended_pushes",
+  "ended_links",
   "deleted_push",
   "read_trail",
   "retried_mail",

@@ -11,7 +11,7 @@ import { saveRules, showRules } from "./rules.tsx";
 import { showSettings } from "./settings.tsx";
 import { resetTheme, setThemeAccent, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./theme.tsx";
 import { showTrail } from "./trail.tsx";
-import { changeUser, endUserSessions, showUser, userActions } from "./user.tsx";
+import { changeUser, endUserLinks, endUserSessions, showUser, userActions } from "./user.tsx";
 import { createUser, showUsers } from "./users.tsx";
 
 const get = { method: "GET", group: "internal", access: "page_admin" } as const;
@@ -30,6 +30,7 @@ export const adminRoutes: readonly PageRoute[] = [
     handler: (page: SignedInRequest) => changeUser(page, action),
   })),
   { ...post, path: `${users}/:id/sessions/end`, handler: endUserSessions },
+  { ...post, path: `${users}/:id/links/end`, handler: endUserLinks, retrieval: true },
   { ...get, path: pushes, handler: showPushes },
   { ...get, path: `${pushes}/find`, handler: (page: SignedInRequest) => page.redirect(pushes) },
   { ...post, path: `${pushes}/find`, handler: findPush },

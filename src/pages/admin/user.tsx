@@ -73,6 +73,20 @@ export async function endUserSessions(page: SignedInRequest): Promise<FastifyRep
 }
 
 /**
+ * `POST /admin/users/:id/links/end`. It gives nobody access, so no proof is needed. The requests are closed first, so that no more answers
+ * arrive. After a failure it can be repeated.
+ */
+export async function endUserLinks(page: SignedInRequest): Promise<FastifyReply> {
+  await page.form();
+  const { accounts, pushes, requests } = page.services;
+  const user = page.id === undefined ? undefined : await accounts.findUser(page.id);
+  if (user === undefined) return page.notFound();
+  await requests.closeOwned(user.id, accounts.adminEntry("ended_links", user.email, administratorOf(page)));
+  await pushes.endOwned(user.id, page.actor);
+  return page.redirect(userPath(user.id));
+}
+
+/**
  * Sends the page that asks the administrator to prove the action if it is not proven.
  * @returns false: the request is answered. Never the reply itself, which resolves to undefined when it is awaited.
  */
@@ -114,13 +128,14 @@ async function applyAction(page: SignedInRequest, action: PlainAction, userId: n
 }
 
 async function renderUser(page: SignedInRequest, status: number, refusal: Refusal | null): Promise<FastifyReply> {
-  const { accounts, clock } = page.services;
+  const { accounts, clock, pushes, requests } = page.services;
   const summary = page.id === undefined ? undefined : await accounts.findUserSummary(page.id);
   if (summary === undefined) return page.notFound();
   const { id } = summary.user;
   const sessions = await accounts.listSessions(id);
   const isOwn = id === page.user.id;
-  const model = { summary, sessions, isOwn, asksByEmail: accounts.asksByEmail, nowMs: clock.now(), refusal };
+  const left = { links: await pushes.countLive(id, linksCounted + 1), requests: await requests.countOpen(id) };
+  const model = { summary, sessions, left, isOwn, asksByEmail: accounts.asksByEmail, nowMs: clock.now(), refusal };
   return page.render(userView, model, { status, selfPath: page.isGet ? userPath(id) : null });
 }
 
@@ -147,6 +162,7 @@ type Refusal = "last_admin" | "no_factors" | "malformed" | "taken" | "too_many";
 interface UserModel {
   readonly summary: UserSummary;
   readonly sessions: readonly ListedSession[];
+  readonly left: LeftOpen;
   /** The administrator's own account. */
   readonly isOwn: boolean;
   /** The user's address can be asked by email. */
@@ -156,7 +172,7 @@ interface UserModel {
 }
 
 export function userView(
-  { summary, sessions, isOwn, asksByEmail, nowMs, refusal }: UserModel,
+  { summary, sessions, left, isOwn, asksByEmail, nowMs, refusal }: UserModel,
   page: PageContext,
 ): Page {
   const { user, lastSignedInAt, signInCount, tokensInUse } = summary;
@@ -200,6 +216,7 @@ export function userView(
         </li>
       </ul>
       <Sessions user={user} sessions={sessions} nowMs={nowMs} page={page} />
+      <Links user={user} left={left} page={page} />
       <p>
         <a href={pageHref(page, adminPaths.users)}>{admin.allUsers}</a>
       </p>
@@ -260,6 +277,54 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
           tone="danger"
           group="action"
         />
+      )}
+    </section>
+  );
+}
+
+/** Bounds the work of the page. */
+const linksCounted = 1_000;
+
+/** What others can still open or answer, also when the user has left. */
+interface LeftOpen {
+  /** At most one more than `linksCounted`. */
+  readonly links: number;
+  readonly requests: number;
+}
+
+interface LinksProps {
+  readonly user: User;
+  readonly left: LeftOpen;
+  readonly page: PageContext;
+}
+
+/** One click ends all of it. To keep it, nothing has to be done. */
+function Links({ user, left, page }: LinksProps) {
+  const { admin, formats } = page.messages;
+  const links = formats.number(Math.min(left.links, linksCounted));
+  return (
+    <section class="card" aria-labelledby="left_open">
+      <h2 class="section-heading" id="left_open">
+        {admin.leftOpen}
+      </h2>
+      <dl class="admin-row-facts">
+        <Fact label={admin.liveLinks}>{left.links > linksCounted ? `${links}+` : links}</Fact>
+        <Fact label={admin.openRequests}>{formats.number(left.requests)}</Fact>
+      </dl>
+      {left.links + left.requests > 0 && (
+        <>
+          <p>{admin.leftOpenKept}</p>
+          <p>{admin.endLinksText}</p>
+          <PostForm page={page} action={`${userPath(user.id)}/links/end`}>
+            <button
+              type="submit"
+              class="button button-danger"
+              aria-label={admin.actionOn({ action: admin.endLinks, name: user.email })}
+            >
+              {admin.endLinks}
+            </button>
+          </PostForm>
+        </>
       )}
     </section>
   );

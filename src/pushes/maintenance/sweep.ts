@@ -2,6 +2,8 @@ import { type Clock, clockSpreadMs, dayMs, minuteMs, secondMs } from "../../base
 import type { ClockTrust } from "../../base/clock-trust.ts";
 import { BlobMissingError, type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
 import type { Config } from "../../config/config.ts";
+import type { Actor } from "../actor.ts";
+import { auditRecord } from "../audit/audit-trail.ts";
 import { blobsGraceMs, type PushDeps, storeWaitMsMax, ticketTtlMs } from "../deps.ts";
 import { tombstoneMs } from "../present-push.ts";
 import type { ClaimRetries } from "../store/claim-retries.ts";
@@ -233,6 +235,17 @@ const ownersAtOnce = 100;
 
 export function ownerOperations(deps: Pick<PushDeps, "clock" | "store">) {
   return {
+    /** How many pushes of the owner can still be opened, at most `countedMax`. */
+    countLive: (ownerId: number, countedMax: number): Promise<number> =>
+      deps.store.upkeep.countLive(ownerId, deps.clock.now(), countedMax),
+
+    /** Ends all live pushes of the owner for an administrator, at once. After a failure it can be repeated. */
+    async endOwned(ownerId: number, by: Actor): Promise<void> {
+      const now = deps.clock.now();
+      const audit = auditRecord("expire", by, now);
+      while ((await deps.store.upkeep.endOwned(ownerId, now, releasedRows, audit)) === releasedRows);
+    },
+
     /**
      * For a deleted account: its pushes end at once. Resolves when only their tombstones remain; the sweeper finishes the work
      * after a crash.

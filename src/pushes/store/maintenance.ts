@@ -1,5 +1,6 @@
 import { capabilitiesOf, type Database, type InTransaction, type Transaction } from "../../database/database.ts";
 import { type Statement, sql } from "../../database/statement.ts";
+import type { AuditRecord } from "../audit/audit-trail.ts";
 import { endReasons } from "../stored-values.ts";
 import { hasNoTicket, hasNoWaitingTicket } from "./download-tickets.ts";
 import { destroyLinkSecret } from "./link-secrets.ts";
@@ -242,6 +243,13 @@ export async function removePush(tx: Transaction, id: number): Promise<boolean> 
 const owned = sqlOfFreeRows<[ownerId: number, limit: number], { id: number }>(
   "SELECT id FROM pushes WHERE owner_id = ? ORDER BY created_at, id LIMIT ?",
 );
+const ownedLive = sqlOfFreeRows<[ownerId: number, now: number, limit: number], { id: number }>(
+  "SELECT id FROM pushes WHERE owner_id = ? AND ended_at IS NULL AND expires_at > ? ORDER BY created_at, id LIMIT ?",
+);
+const countLive = sql<[ownerId: number, now: number, countedMax: number], { live: number }>(
+  `SELECT count(*) AS live FROM
+     (SELECT 1 FROM pushes WHERE owner_id = ? AND coalesce(ended_at, expires_at) > ? LIMIT ?) AS found`,
+);
 const disown = sql<[pushId: number]>(
   `UPDATE pushes SET owner_id = NULL, owner_check = NULL, token_sealed = NULL, name_sealed = NULL, note_sealed = NULL, end_reason = ${endReasons.owner}
    WHERE id = ?`,
@@ -284,6 +292,17 @@ export function createDepartures(db: Database, operations: Pick<WriteOperations,
         await tx.run(deleteLinkDeliveryDay, ownerId);
         await destroyLinkSecret(tx, ownerId);
         await tx.run(deleteCreationKeys, ownerId);
+        return rows.length;
+      }),
+    /** @returns at most `countedMax`. */
+    countLive: async (ownerId: number, now: number, countedMax: number): Promise<number> =>
+      (await db.read.one(countLive, ownerId, now, countedMax))?.live ?? 0,
+    /** Ends live pushes of the owner for an administrator. @returns how many were found, at most `limit`. */
+    endOwned: (ownerId: number, now: number, limit: number, audit: AuditRecord): Promise<number> =>
+      db.write(async (tx) => {
+        const rows = await tx.all(ownedLive, ownerId, now, limit);
+        const end = { reason: "administrator", endedAt: now, blobsDueAt: 0, audit } as const;
+        for (const { id } of rows) await operations.end(tx, { pushId: id, ...end });
         return rows.length;
       }),
     /** Deleted accounts, ordered by id. */

@@ -370,6 +370,10 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         ),
     },
     upkeep: {
+      countLive: () => upkeep.countLive(busyOwner, afterSome, 1_001),
+      async endOwned() {
+        expect(await upkeep.endOwned(busyOwner, afterSome, 50, audit("expire"))).toBe(50);
+      },
       async endDue() {
         expect(await upkeep.endDue(afterSome, 50, hourMs)).toBe(50);
       },

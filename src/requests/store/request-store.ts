@@ -1,5 +1,5 @@
 import { underMasterKey, underStoredLinkKey } from "../../crypto/sealed-column.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Database, InTransaction, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import {
   bound,
@@ -60,6 +60,9 @@ const countAnonymous = sql<[], { requests: number }>(
   "SELECT count(*) AS requests FROM requests WHERE owner_id IS NULL",
 );
 const close = sql<[now: number, id: number]>("UPDATE requests SET closed_at = ? WHERE id = ? AND closed_at IS NULL");
+const closeOwned = sql<[now: number, ownerId: number]>(
+  "UPDATE requests SET closed_at = ? WHERE owner_id = ? AND closed_at IS NULL",
+);
 /** The guard: of any number of concurrent answers, no more are taken than the request may have. */
 const countAnswer = sql<[id: number, now: number], { answers: number }>(
   `UPDATE requests SET answers = answers + 1 WHERE id = ? AND ${canBeAnswered} RETURNING answers`,
@@ -107,6 +110,14 @@ export function createRequestStore(db: Database) {
       const stored = await db.read.all(ofOwnerBefore, ownerId, createdAt, id, limit);
       return stored.map((row) => requests.decode(row));
     },
+    countOpen: async (ownerId: number, now: number): Promise<number> =>
+      (await db.read.one(countOpen, ownerId, now))?.open ?? 0,
+    /** @param together writes in the same transaction. */
+    closeOwned: (ownerId: number, now: number, together: InTransaction): Promise<void> =>
+      db.write(async (tx) => {
+        await tx.run(closeOwned, now, ownerId);
+        await together(tx);
+      }),
     async close(id: number, now: number): Promise<void> {
       await db.autocommit({ retry: "idempotent" }).run(close, now, id);
     },
