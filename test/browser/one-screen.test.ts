@@ -56,6 +56,15 @@ it("the form for files without an account has its button within 844 px at 390 px
   expect(await page.getByRole("button", { name: newPush.hidePayload }).isVisible()).toBe(true);
 });
 
+it.each(["en", "de"])(
+  "the form without an account has its button in sight on a low laptop screen, in %s",
+  async (language) => {
+    const { page } = await site.visit({ viewport: { width: 1366, height: 657 } });
+    await page.goto(`/?locale=${language}`);
+    expect(await bottomOf(page, "[data-sends-by-keys]")).toBeLessThanOrEqual(657);
+  },
+);
+
 it("the form without an account has its button within 844 px at 390 px, without the keys where there is no keyboard", async () => {
   const viewport = { width: 390, height: 844 };
   const { page } = await site.visit({ viewport, hasTouch: true, isMobile: true });
@@ -132,7 +141,7 @@ describe("the line that options, labels and emails are folded behind", () => {
     const { page } = await site.visit({ signedIn: true, ...options });
     await page.goto("/");
     const form = newPushForm(page);
-    expect(await shown(page)).toEqual([newPush.set.retrievalStep, newPush.set.deletable]);
+    expect(await shown(page)).toEqual([newPush.set.retrievalStep, newPush.set.deletable, newPush.set.sender]);
     expect(await form.name.isVisible()).toBe(false);
     await form.more.click();
     expect(await form.name.isVisible()).toBe(true);
@@ -148,8 +157,9 @@ describe("the line that options, labels and emails are folded behind", () => {
     await page.locator("#push_notify_emails_to").fill("bob@example.com, eve@example.com,");
     await page.locator("#push_notify_on_view").check();
     const { set } = newPush;
-    expect(await shown(page)).toEqual([set.retrievalStep, set.name, set.mail({ count: "2" }), set.notify]);
+    expect(await shown(page)).toEqual([set.retrievalStep, set.sender, set.name, set.mail({ count: "2" }), set.notify]);
     await form.retrievalStep.uncheck();
+    await page.locator("#push_sender_shown").uncheck();
     await form.name.fill("");
     await page.locator("#push_notify_emails_to").fill("");
     await page.locator("#push_notify_on_view").uncheck();
