@@ -2,8 +2,9 @@ import { spawnSync } from "node:child_process";
 
 /** The static checks. All of them run, so that one run reports every problem. */
 const checks: readonly (readonly [string, ...string[]])[] = [
-  ["tsc", "--noEmit", "-p", "."],
-  ["tsc", "--noEmit", "-p", "src/browser"],
+  // Several threads check the same types several times: a third more CPU, for little time on two cores.
+  ["tsc", "--noEmit", "--singleThreaded", "-p", "."],
+  ["tsc", "--noEmit", "--singleThreaded", "-p", "src/browser"],
   ["biome", "ci", "--error-on-warnings", "."],
   ["node", "scripts/import-rules.ts"],
   ["node", "scripts/commit-subjects.ts"],
