@@ -29,13 +29,12 @@ export async function claimBarePush(hotPath: HotPath, link: LinkAddress): Promis
   if (sealed === undefined) throw new Error("A stored push was not found.");
   const now = Date.now();
   const claimed = await hotPath.writeView({
-    pushId: sealed.row.id,
     claimId: randomBytes(claimIdBytes).readUIntBE(0, claimIdBytes),
-    sealGeneration: sealed.row.sealGeneration,
     now,
     counted: true,
     notByOwner: true,
-    asRead: { ...sealed.row, hasFiles: sealed.hasFiles },
+    asRead: sealed,
+    isImported: false,
     lastViewAt: null,
     audit: { ...audit, kind: "view", at: now },
     blobsDueAt: now + dayMs,

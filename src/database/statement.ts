@@ -10,6 +10,8 @@ export interface Statement<Parameters extends readonly Value[], Row> {
   readonly postgres: string;
   /** The name of the prepared statement on PostgreSQL: the same text always has the same name. */
   readonly name: string;
+  /** Its only parameter is added to a number: SQLite runs it once for all transactions of a commit, with the sum. */
+  readonly isSum: boolean;
   /** Never present: these two carry the types. */
   readonly parameters?: Parameters;
   readonly row?: Row;
@@ -27,7 +29,12 @@ export function sql<Parameters extends readonly Value[] = [], Row extends Driver
 ): Statement<Parameters, Row> {
   const { sqlite, postgres } = typeof text === "string" ? { sqlite: text, postgres: text } : text;
   const translated = toPostgres(postgres);
-  return { sqlite, postgres: translated, name: nameOf(translated) };
+  return { sqlite, postgres: translated, name: nameOf(translated), isSum: false };
+}
+
+/** See `isSum`. A transaction that runs it does not read what it changes. */
+export function sqlOfSum(text: string): Statement<[amount: number], never> {
+  return { ...sql<[amount: number]>(text), isSum: true };
 }
 
 const quoted = /'(?:[^']|'')*'|"[^"]*"/g;

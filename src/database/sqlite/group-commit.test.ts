@@ -1,7 +1,7 @@
 import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { AppError } from "../../base/errors.ts";
-import { sql } from "../statement.ts";
+import { sql, sqlOfSum } from "../statement.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type { SyncFile } from "./log-sync.ts";
 import { groupCommitLimits } from "./sqlite.ts";
@@ -274,4 +274,33 @@ test("closing commits the waiting writes and refuses later ones", async () => {
   await Promise.all([...waiting, closing]);
   const after = makeTestDatabase({ path });
   expect(makeItems(after.db).ids()).toEqual([1, 2]);
+});
+
+test("sums are written once for a commit, without those of a transaction that throws", async () => {
+  const { db } = makeTestDatabase();
+  db.writer.exec("CREATE TABLE sums (total INTEGER NOT NULL, writes INTEGER NOT NULL); INSERT INTO sums VALUES (0, 0)");
+  const add = sqlOfSum("UPDATE sums SET total = total + ?, writes = writes + 1");
+  const total = () => db.reader.prepare("SELECT total, writes FROM sums").get();
+  const adding = (amount: number) => db.write((tx) => tx.run(add, amount));
+  await Promise.all([1, 20, 300].map(adding));
+  expect(total()).toEqual({ total: 321, writes: 1 });
+  const throwing = db.write(async (tx) => {
+    await tx.run(add, 4_000);
+    throw new Error("undone");
+  });
+  const others = [adding(50_000), adding(600_000)];
+  await expect(throwing).rejects.toThrow("undone");
+  await Promise.all(others);
+  expect(total()).toEqual({ total: 650_321, writes: 2 });
+  await Promise.all([adding(7), adding(-7)]);
+  expect(total()).toEqual({ total: 650_321, writes: 2 });
+});
+
+test("sums of a batch that the storage refuses are not written with the next one", async () => {
+  const { db } = makeTestDatabase();
+  db.writer.exec("CREATE TABLE sums (total INTEGER NOT NULL CHECK (total < 10)); INSERT INTO sums VALUES (0)");
+  const add = sqlOfSum("UPDATE sums SET total = total + ?");
+  await expect(db.write((tx) => tx.run(add, 10))).rejects.toThrow();
+  await db.write((tx) => tx.run(add, 1));
+  expect(db.reader.prepare("SELECT total FROM sums").get()).toEqual({ total: 1 });
 });

@@ -1,4 +1,5 @@
 import { unavailable } from "../../base/errors.ts";
+import { CommitSums } from "./commit-sums.ts";
 import type { Connection, Statement } from "./driver.ts";
 import type { LogSync } from "./log-sync.ts";
 
@@ -19,6 +20,8 @@ export interface GroupCommitLimits {
 export interface GroupCommitEffects {
   readonly monotonicMs: () => number;
   readonly onStorageFailure: (code: string) => void;
+  /** What the transactions of a batch add to, written before its commit. */
+  readonly sums?: CommitSums;
 }
 
 const busyRetryMs = 2;
@@ -48,6 +51,7 @@ export class GroupCommit {
   readonly #limits: GroupCommitLimits;
   readonly #monotonicMs: () => number;
   readonly #onStorageFailure: (code: string) => void;
+  readonly #sums: CommitSums;
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #rollback: Statement;
@@ -68,13 +72,14 @@ export class GroupCommit {
     writer: Connection,
     log: Pick<LogSync, "sync" | "hasFailed">,
     limits: GroupCommitLimits,
-    { monotonicMs, onStorageFailure }: GroupCommitEffects,
+    { monotonicMs, onStorageFailure, sums = new CommitSums() }: GroupCommitEffects,
   ) {
     this.#writer = writer;
     this.#log = log;
     this.#limits = limits;
     this.#monotonicMs = monotonicMs;
     this.#onStorageFailure = onStorageFailure;
+    this.#sums = sums;
     this.#begin = writer.prepare("BEGIN IMMEDIATE");
     this.#commit = writer.prepare("COMMIT");
     this.#rollback = writer.prepare("ROLLBACK");
@@ -162,8 +167,10 @@ export class GroupCommit {
         this.#waiting.unshift(...batch);
         return;
       }
+      this.#sums.write();
       this.#commit.run();
     } catch (error) {
+      this.#sums.clear();
       if (this.#writer.inTransaction) this.#rollback.run();
       this.#failAll(batch, error);
       return;
@@ -197,6 +204,7 @@ export class GroupCommit {
       return settle;
     } catch (error) {
       this.#throwIfLost(error);
+      this.#sums.clear();
       this.#rollback.run();
       return undefined;
     }
@@ -211,12 +219,14 @@ export class GroupCommit {
   /** As `runTogether`, for one transaction: if it throws, only its changes are undone. */
   async #runInSavepoint(tx: WaitingTransaction): Promise<() => void> {
     this.#savepoint.run();
+    const undoSums = this.#sums.mark();
     try {
       const value = await tx.run();
       this.#release.run();
       return () => tx.resolve(value);
     } catch (error) {
       this.#throwIfLost(error);
+      undoSums();
       this.#rollbackToSavepoint.run();
       this.#release.run();
       return () => tx.reject(error);

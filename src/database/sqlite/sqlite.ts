@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import type { Database, Transaction, WriteConnection } from "../database.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
 import { schemaVersions } from "../schema/versions.ts";
+import { CommitSums } from "./commit-sums.ts";
 import { type Connection, SqliteDriver, SqliteError } from "./driver.ts";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
 import { HotReads } from "./hot-reads.ts";
@@ -70,12 +71,13 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   const thread = new CheckpointThread(options.path);
   const truncateInBackground = () => !log.hasFailed && thread.truncate();
   const truncation = new LogTruncation(truncateInBackground, truncateLog, options.onTruncationFailed);
-  const commits = new GroupCommit(writer, log, options.limits ?? groupCommitLimits, options);
+  const sums = new CommitSums();
+  const commits = new GroupCommit(writer, log, options.limits ?? groupCommitLimits, { ...options, sums });
   const hotReads = new HotReads(writer, reader);
   const probe = reader.prepare("PRAGMA user_version");
-  const tx = new SqliteStatements(writer);
+  const tx = new SqliteStatements(writer, { sums });
   const write = <T>(work: (tx: Transaction) => T | Promise<T>) => commits.write(() => work(tx));
-  const read = new SqliteStatements(reader, () => log.durable());
+  const read = new SqliteStatements(reader, { durable: () => log.durable() });
   const autocommit: WriteConnection = {
     one: (statement, ...parameters) => write(() => tx.one(statement, ...parameters)),
     all: (statement, ...parameters) => write(() => tx.all(statement, ...parameters)),

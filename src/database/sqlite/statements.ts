@@ -1,5 +1,6 @@
 import type { WriteConnection } from "../database.ts";
 import type { Statement, Value } from "../statement.ts";
+import type { CommitSums } from "./commit-sums.ts";
 import type { Connection, Statement as Prepared } from "./driver.ts";
 
 /**
@@ -9,12 +10,20 @@ import type { Connection, Statement as Prepared } from "./driver.ts";
 export class SqliteStatements implements WriteConnection {
   readonly #connection: Connection;
   readonly #durable: (() => Promise<void> | undefined) | undefined;
+  readonly #sums: CommitSums | undefined;
   readonly #prepared = new Map<unknown, Prepared<unknown[]>>();
 
-  /** @param durable resolves when everything that is committed now is durable. Reads return their rows only then. */
-  constructor(connection: Connection, durable?: () => Promise<void> | undefined) {
+  /**
+   * @param durable resolves when everything that is committed now is durable. Reads return their rows only then.
+   * @param sums receives the numbers of statements that are sums.
+   */
+  constructor(
+    connection: Connection,
+    { durable, sums }: { readonly durable?: () => Promise<void> | undefined; readonly sums?: CommitSums } = {},
+  ) {
     this.#connection = connection;
     this.#durable = durable;
+    this.#sums = sums;
   }
 
   async one<Parameters extends readonly Value[], Row>(
@@ -42,7 +51,10 @@ export class SqliteStatements implements WriteConnection {
     statement: Statement<Parameters, Row>,
     ...parameters: Parameters
   ): Promise<number> {
-    return this.#prepare<Row>(statement).run(...parameters).changes;
+    const prepared = this.#prepare<Row>(statement);
+    if (!statement.isSum || this.#sums === undefined) return prepared.run(...parameters).changes;
+    this.#sums.add(prepared, Number(parameters[0]));
+    return 1;
   }
 
   #prepare<Row>(statement: { readonly sqlite: string }): Prepared<unknown[], Row> {

@@ -220,6 +220,47 @@ test("a push that is resealed between read and write is read again", async () =>
   expect(claims).toBe(2);
 });
 
+test("an edit in the millisecond of the creation, between read and write, is in the answer", async () => {
+  await using fixture = await openTestDomain();
+  const { store } = fixture.domain;
+  const owner = signedIn(7);
+  const { urlToken, updatedAt } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 3 }, owner);
+  let claims = 0;
+  const deps = pushDepsOf(fixture, {
+    store: {
+      ...store,
+      async writeView(claim) {
+        claims += 1;
+        if (claims === 1) await fixture.domain.pushes.edit(urlToken, { expireAfterViews: 2 }, owner);
+        return await store.writeView(claim);
+      },
+    },
+  });
+  expect(await claimOperations(deps).claimView(urlToken, countEveryone, stranger)).toMatchObject({
+    outcome: "revealed",
+    push: { expireAfterViews: 2, viewsRemaining: 1, updatedAt: updatedAt + 1 },
+  });
+  expect(claims).toBe(1);
+});
+
+test.each([0, 1])(
+  "the last view of an anonymous push leaves no trail after %d failed passphrases",
+  async (failures) => {
+    await using fixture = await openTestDomain();
+    const { pushes, db } = fixture.domain;
+    const { urlToken } = await pushes.create(
+      { payload: "x", passphrase: "open sesame", expireAfterViews: 1 },
+      stranger,
+    );
+    for (let failure = 0; failure < failures; failure += 1) {
+      await pushes.claimView(urlToken, { passphrase: "wrong", ...countEveryone }, stranger);
+    }
+    expect(await countRows(db, "audit_entries")).toBe(failures);
+    await pushes.claimView(urlToken, { passphrase: "open sesame", ...countEveryone }, stranger);
+    expect(await countRows(db, "audit_entries")).toBe(0);
+  },
+);
+
 test("a push that ends and loses its files between two reads is gone, not an error", async () => {
   await using fixture = await openTestDomain();
   const { store } = fixture.domain;

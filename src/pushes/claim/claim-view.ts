@@ -101,12 +101,11 @@ async function claimView(deps: PushDeps, urlToken: string, request: ClaimRequest
     const claimedAt = deps.clock.now();
     const asksLastView = request.tellsLastView === true && counted && sealed.row.views > 0;
     const claim: ViewClaim = {
-      pushId: sealed.row.id,
       claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
-      sealGeneration: sealed.row.sealGeneration,
       now: claimedAt,
       counted,
-      asRead: { ...sealed.row, hasFiles: sealed.hasFiles },
+      asRead: sealed,
+      isImported: link.pushId !== sealed.row.id,
       lastViewAt: asksLastView ? await deps.store.lastViewAt(sealed.row.id) : null,
       notByOwner: !isOwner(sealed.row, actor),
       audit: auditRecord(kind, actor, claimedAt),

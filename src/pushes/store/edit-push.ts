@@ -53,9 +53,10 @@ export type ChangeOutcome =
   | { readonly outcome: "refused" }
   | { readonly outcome: "upload_swept" };
 
+// An edit always raises `updated_at`, whatever the clock says: a claim recognises by it whether the push is as it was read.
 // The guard: of concurrent edits, claims and ends only one finds the row as it read it. Used views stay below the limit.
 const changeRow = sql<(number | Buffer | null)[], { rowSecretId: number }>(
-  `UPDATE pushes SET updated_at = ?, seal_generation = seal_generation + ?,
+  `UPDATE pushes SET updated_at = CASE WHEN updated_at < CAST(? AS BIGINT) THEN ? ELSE updated_at + 1 END, seal_generation = seal_generation + ?,
      expires_at = coalesce(?, expires_at), expire_after_days = coalesce(?, expire_after_days),
      expire_after_views = coalesce(?, expire_after_views),
      ${pushOptions.columnNames.map((column) => `${column} = coalesce(?, ${column})`).join(", ")},
@@ -108,6 +109,7 @@ async function changePush(
   const expiresAt = expiry?.expiresAt ?? null;
   const changed = await tx.one(
     changeRow,
+    now,
     now,
     content === undefined ? 0 : 1,
     expiresAt,

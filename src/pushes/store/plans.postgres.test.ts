@@ -20,6 +20,7 @@ import type { NewLinkDelivery } from "./notifications.ts";
 import type { PushStore } from "./push-store.ts";
 import { createPushStore } from "./push-store.ts";
 import { createColumnResealer } from "./reseal.ts";
+import type { PushRow } from "./tables.ts";
 import type { ViewClaim } from "./write-view.ts";
 
 const pushes = 1_000_000;
@@ -84,20 +85,19 @@ const audit = (kind: AuditRecord["kind"]): AuditRecord => ({
 /** Neither statement of `findByLink` finds it, so both are recorded. */
 const unknownLink = { pushId: 1, check: randomBytes(16), importedDigest: randomBytes(32) };
 
-/** @param asRead the push as read earlier; it may be outdated. */
-function claim(pushId: number, asRead: ViewClaim["asRead"]): ViewClaim {
+/** A claim of a push that was read as having these values, which may be outdated. */
+function claim(pushId: number, hasFiles: boolean, asRead: Partial<PushRow>): ViewClaim {
   const times = { now: newest, blobsDueAt: newest };
   return {
-    pushId,
     claimId: pushId + 1,
-    sealGeneration: 1,
     ...times,
     counted: true,
     notByOwner: true,
-    asRead,
+    asRead: { hasFiles, row: pushRow({ id: pushId, updatedAt: newest - (pushes - pushId) * 1000, ...asRead }) },
+    isImported: false,
     lastViewAt: null,
     audit: audit("view"),
-    tickets: asRead.hasFiles ? [newTicket(pushId)] : [],
+    tickets: hasFiles ? [newTicket(pushId)] : [],
     key: undefined,
   };
 }
@@ -203,11 +203,10 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         [40, 0, null, true, false],
       ] as const) {
         const claimed = await store.writeView(
-          claim(id, { views, expireAfterViews: 5, ownerId, hasFiles, notifyOnView }),
+          claim(id, hasFiles, { views, expireAfterViews: 5, ownerId, notifyOnView }),
         );
         expect(claimed, `push ${id}`).toBeDefined();
       }
-      const asRead = { views: 0, expireAfterViews: 5, ownerId: null, hasFiles: false, notifyOnView: false };
       const key = {
         pushId: 70,
         digest: randomBytes(32),
@@ -216,7 +215,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         expiresAt: newest,
         arrivedAt: Date.now(),
       };
-      expect(await store.writeView({ ...claim(70, asRead), key })).toBeDefined();
+      expect(await store.writeView({ ...claim(70, false, {}), key })).toBeDefined();
     },
     async change() {
       expect(await store.change(change, audit("edit"))).toMatchObject({ outcome: "changed" });

@@ -1,5 +1,5 @@
 import { capabilitiesOf, type Database, type Transaction } from "../../database/database.ts";
-import { type DriverRow, type Statement, sql, type Value } from "../../database/statement.ts";
+import { type DriverRow, type Statement, sql, sqlOfSum, type Value } from "../../database/statement.ts";
 import { type AuditRecord, foldedSequence, folds } from "../audit/audit-trail.ts";
 import { type EndReason, endReasons } from "../stored-values.ts";
 import { isCurrentSecret } from "./link-secrets.ts";
@@ -171,7 +171,7 @@ const voidCopies = sql<[pushId: number]>(
 const hastenBlobs = sql<[pushId: number]>(
   "UPDATE blob_deletions SET due_at = 0 WHERE blob_key IN (SELECT blob_key FROM files WHERE push_id = ?)",
 );
-export const addToTotal = sql<[bytes: number]>("UPDATE totals SET bytes = bytes + ? WHERE name = 'live_anonymous'");
+export const addToTotal = sqlOfSum("UPDATE totals SET bytes = bytes + ? WHERE name = 'live_anonymous'");
 const countRefusal = sql<[pushId: number], StoredPush>(
   `UPDATE pushes SET audit_count = audit_count + 1,
      refusals = CASE WHEN refusals < expire_after_views THEN refusals + 1 ELSE expire_after_views END
@@ -227,18 +227,26 @@ function endingParts(db: Pick<Database, "engine">) {
     {
       ended,
       blobsDueAt,
-      what: { mayHaveFiles, payloadStays } = { mayHaveFiles: true, payloadStays: false },
+      what: { mayHaveFiles, payloadStays, mayHaveTrail } = {
+        mayHaveFiles: true,
+        payloadStays: false,
+        mayHaveTrail: true,
+      },
     }: {
       readonly ended: Ended;
       readonly blobsDueAt: number;
-      readonly what?: { readonly mayHaveFiles: boolean; readonly payloadStays: boolean };
+      readonly what?: {
+        readonly mayHaveFiles: boolean;
+        readonly payloadStays: boolean;
+        readonly mayHaveTrail: boolean;
+      };
     },
   ): Promise<void> {
     await tx.run(destroyRowSecret, ended.rowSecretId);
     if (!payloadStays) await tx.run(deletePayload, pushId);
     if (mayHaveFiles) await tx.run(queueBlobs, blobsDueAt, pushId);
     if (ended.ownerId === null) {
-      await tx.run(deleteAuditEntries, pushId);
+      if (mayHaveTrail) await tx.run(deleteAuditEntries, pushId);
       await addToAnonymous(tx, -ended.storedBytes);
     }
   }

@@ -7,6 +7,7 @@ import {
   type Transaction,
 } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import type { StoredRowOf } from "../../database/table.ts";
 import { type AuditRecord, auditEntriesMax, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
 import type { EarlierViews } from "../push.ts";
 import { auditKinds, endReasons } from "../stored-values.ts";
@@ -33,17 +34,16 @@ import {
 } from "./write-operations.ts";
 
 export interface ViewClaim {
-  readonly pushId: number;
   /** 48 random bits generated for this claim. They identify the claim if its answer is lost. */
   readonly claimId: number;
-  readonly sealGeneration: number;
   /** The push must not have expired at this instant. */
   readonly now: number;
   /** false: the view is logged but not counted, for example an owner's view on a page. */
   readonly counted: boolean;
-  /** The push as it was read. It only selects the statements to run: the guard decides whether it was true. */
-  readonly asRead: Pick<PushRow, "views" | "expireAfterViews" | "ownerId" | "notifyOnView"> &
-    Pick<SealedPush, "hasFiles">;
+  /** The push as it was read. It only selects the statements to run: their guards decide whether it was true. */
+  readonly asRead: Pick<SealedPush, "row" | "hasFiles">;
+  /** The link is another server's, whose trail the push has kept. */
+  readonly isImported: boolean;
   /** The time of the last counted view, as it was read; null: none, or nobody asks. */
   readonly lastViewAt: number | null;
   /** The view is not the owner's, so the owner is notified by email if wanted. */
@@ -68,9 +68,30 @@ type ClaimWithoutKey = ViewClaim & { readonly key: undefined };
 const guard = "id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?";
 type Guard = [pushId: number, now: number, sealGeneration: number];
 
-function guardOf({ pushId, now, sealGeneration }: ViewClaim): Guard {
-  return [pushId, now, sealGeneration];
+function guardOf({ asRead: { row }, now }: ViewClaim): Guard {
+  return [row.id, now, row.sealGeneration];
 }
+
+/**
+ * Matches only a push that was not edited since it was read. Then counts and the end alone can differ from what was read, so that a
+ * statement returns five columns instead of thirty. If it matches nothing, a statement with the guard alone decides.
+ */
+const guardAsRead = `${guard} AND updated_at = ?`;
+type GuardAsRead = [...Guard, updatedAt: number];
+
+function guardAsReadOf(claim: ViewClaim): GuardAsRead {
+  return [...guardOf(claim), claim.asRead.row.updatedAt];
+}
+
+const claimedColumns = readPushes.pick("views", "auditCount", "endedAt", "rowSecretId", "storedBytes");
+type ClaimedColumns = StoredRowOf<typeof claimedColumns>;
+
+function rowAfter({ asRead: { row } }: ViewClaim, { views, endedAt }: ClaimedColumns): PushRow {
+  return endedAt === null ? { ...row, views } : { ...row, views, endedAt, endReason: "views", updatedAt: endedAt };
+}
+
+/** The push after the claim, and the columns that its transaction needs. */
+type Claimed = Pick<ClaimedColumns, "auditCount" | "rowSecretId" | "storedBytes"> & { readonly row: PushRow };
 
 /** Ends the push with its last view. @param viewed the number that the claim adds to the views. */
 const endOnLastView = (viewed: string) => {
@@ -180,14 +201,29 @@ async function readLargePayload(
   return (await read.one(payloadOf, pushId))?.sealed ?? null;
 }
 
-const countView = sql<[isRepeatable: number, endedAt: number, updatedAt: number, ...Guard], StoredPush>(
+type Counting = [isRepeatable: number, endedAt: number, updatedAt: number];
+const countViewIf = (condition: string, columns: string) =>
   `UPDATE pushes SET views = views + 1, audit_count = audit_count + 1,
      keeps_payload = CASE WHEN CAST(? AS BIGINT) = 1 THEN 1 ELSE keeps_payload END, ${endOnLastView("1")}
-   WHERE ${guard} RETURNING ${readPushes.selectList}`,
+   WHERE ${condition} RETURNING ${columns}`;
+const countViewAsRead = sql<[...Counting, ...GuardAsRead], ClaimedColumns>(
+  countViewIf(guardAsRead, claimedColumns.selectList),
 );
+const countView = sql<[...Counting, ...Guard], StoredPush>(countViewIf(guard, readPushes.selectList));
 const logView = sql<Guard, StoredPush>(
   `UPDATE pushes SET audit_count = audit_count + 1 WHERE ${guard} RETURNING ${readPushes.selectList}`,
 );
+
+async function countOrLog(tx: Transaction, claim: WritableClaim): Promise<Claimed | undefined> {
+  const { now, counted } = claim;
+  const counting = [claim.key === undefined ? 0 : 1, now, now] as const;
+  const asRead = counted ? await tx.one(countViewAsRead, ...counting, ...guardAsReadOf(claim)) : undefined;
+  if (asRead !== undefined) return { ...asRead, row: rowAfter(claim, asRead) };
+  const stored = counted
+    ? await tx.one(countView, ...counting, ...guardOf(claim))
+    : await tx.one(logView, ...guardOf(claim));
+  return stored && { ...stored, row: readPushes.decode(stored) };
+}
 
 /**
  * On SQLite, the sealed payload of an anonymous push stays for a minute if it is this short: nothing opens it any more, and
@@ -195,27 +231,32 @@ const logView = sql<Guard, StoredPush>(
  */
 const stayingBytesMax = 1_024;
 
+/** The creation of an anonymous push has no entry, and neither has the view that ends it. */
+const eventsWithoutEntry = 2;
+
 async function claimInTransaction(
   tx: Transaction,
   claim: WritableClaim,
   { engine, destroySecret }: Pick<WriteOperations, "engine" | "destroySecret">,
 ): Promise<PushRow | undefined> {
-  const { pushId, now, counted, audit, asRead } = claim;
-  const stored = counted
-    ? await tx.one(countView, claim.key === undefined ? 0 : 1, now, now, ...guardOf(claim))
-    : await tx.one(logView, ...guardOf(claim));
-  if (stored === undefined) return undefined;
-  const row = readPushes.decode(stored);
+  const { audit, asRead } = claim;
+  const claimed = await countOrLog(tx, claim);
+  if (claimed === undefined) return undefined;
+  const { row, auditCount, storedBytes, rowSecretId } = claimed;
+  const { id: pushId, ownerId } = row;
   if (row.endedAt !== null) {
     // Adding files changes the generation, which the guard has compared.
     const mayHaveFiles = asRead.hasFiles;
-    const isShort = row.ownerId === null && row.storedBytes <= stayingBytesMax;
+    const isShort = ownerId === null && storedBytes <= stayingBytesMax;
     const payloadStays = isShort && claim.key === undefined && capabilitiesOf[engine].payloadsStay;
-    await destroySecret(tx, pushId, { ended: row, blobsDueAt: claim.blobsDueAt, what: { mayHaveFiles, payloadStays } });
+    const mayHaveTrail = claim.isImported || auditCount > eventsWithoutEntry;
+    const what = { mayHaveFiles, payloadStays, mayHaveTrail };
+    const ended = { rowSecretId, ownerId, storedBytes };
+    await destroySecret(tx, pushId, { ended, blobsDueAt: claim.blobsDueAt, what });
   }
-  if (keepsTrail(row)) await writeEntry(tx, pushId, row.auditCount, audit);
+  if (keepsTrail(row)) await writeEntry(tx, pushId, auditCount, audit);
   // The entry of a view is never folded, so its sequence is the audit count.
-  if (mayNotifyOwner(claim) && row.notifyOnView) await tx.run(insertViewNotification, pushId, row.auditCount);
+  if (mayNotifyOwner(claim) && row.notifyOnView) await tx.run(insertViewNotification, pushId, auditCount);
   return row;
 }
 
@@ -233,7 +274,8 @@ async function claimWithSecrets(
   claim: ViewClaim,
   operations: Pick<WriteOperations, "engine" | "destroySecret">,
 ): Promise<PushRow | undefined> {
-  const { pushId, tickets, counted } = claim;
+  const { tickets, counted } = claim;
+  const pushId = claim.asRead.row.id;
   const [ticket] = tickets;
   try {
     return await db.untilKnown((lostAnswer) =>
@@ -258,7 +300,7 @@ async function claimWithSecrets(
 /** @param row the push after the claim. If others were counted since it was read, the time of the last one is unknown. */
 export function earlierViewsOf({ asRead, lastViewAt }: ViewClaim, row: PushRow): EarlierViews {
   const count = row.views - 1;
-  return { count, lastAt: count === asRead.views ? lastViewAt : null };
+  return { count, lastAt: count === asRead.row.views ? lastViewAt : null };
 }
 
 /** The guard refused. Undoes the transaction. */
@@ -267,8 +309,11 @@ class ClaimRefusedError extends Error {
 }
 
 /** Claims on PostgreSQL have ids. If the answer to a claim is lost, the id finds it and prevents a second one. */
-const guardOfClaim = `${guard} AND last_claim_id IS DISTINCT FROM ?`;
+const isNew = "last_claim_id IS DISTINCT FROM ?";
+const guardOfClaim = `${guard} AND ${isNew}`;
 type GuardOfClaim = [...Guard, claimId: number];
+const guardOfClaimAsRead = `${guardAsRead} AND ${isNew}`;
+type GuardOfClaimAsRead = [...GuardAsRead, claimId: number];
 
 const bigint = "CAST(? AS BIGINT)";
 const insertEntry = claimedEntries.insertFrom("claimed", {
@@ -345,20 +390,26 @@ const anyView = sql<
 
 // Each part costs the server time even if it changes no row. These two statements do the same as the one above with
 // fewer parts, and their conditions match only views that need no others.
-const viewBeforeLast = sql<[viewed: number, claimId: number, ...GuardOfClaim, viewed: number, ...Entry], StoredPush>(
+const viewBeforeLast = sql<
+  [viewed: number, claimId: number, ...GuardOfClaimAsRead, viewed: number, ...Entry],
+  ClaimedColumns
+>(
   `WITH claimed AS (
      UPDATE pushes SET views = views + ?, audit_count = audit_count + 1, last_claim_id = ?
-     WHERE ${guardOfClaim} AND views + ? < expire_after_views RETURNING *
+     WHERE ${guardOfClaimAsRead} AND views + ? < expire_after_views RETURNING *
    ), entry AS (
      ${insertEntry} ${countOntoClaimedEntry}
    )
-   SELECT ${readPushes.selectList} FROM claimed`,
+   SELECT ${claimedColumns.selectList} FROM claimed`,
 );
-const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: number, ...GuardOfClaim], StoredPush>(
+const lastViewOfAnonymous = sql<
+  [claimId: number, endedAt: number, updatedAt: number, ...GuardOfClaimAsRead],
+  ClaimedColumns
+>(
   `WITH claimed AS (
      UPDATE pushes SET views = views + 1, audit_count = audit_count + 1, last_claim_id = ?, ended_at = ?,
        end_reason = ${endReasons.views}, updated_at = ?, creator_address = NULL
-     WHERE ${guardOfClaim} AND views + 1 >= expire_after_views AND owner_id IS NULL RETURNING *
+     WHERE ${guardOfClaimAsRead} AND views + 1 >= expire_after_views AND owner_id IS NULL RETURNING *
    ), key AS (
      ${endParts.destroyRowSecret.postgres("(SELECT row_secret_id FROM claimed)")}
    ), payload AS (
@@ -366,7 +417,7 @@ const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: nu
    ), trail AS (
      ${endParts.deleteAuditEntries("(SELECT id FROM claimed)")}
    )
-   SELECT ${readPushes.selectList} FROM claimed`,
+   SELECT ${claimedColumns.selectList} FROM claimed`,
 );
 
 /** Finds a claim whose answer was lost: the row has the id of the last claim, the trail of a live push has all ids. */
@@ -377,46 +428,52 @@ const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], St
 
 async function claimInOneStatement(db: ClaimDatabase, claim: ClaimWithoutKey): Promise<PushRow | undefined> {
   let lostAnswer: OutcomeUnknownError | undefined;
-  const raw = await db.untilKnown(async (lost) => {
+  const row = await db.untilKnown(async (lost) => {
     lostAnswer = lost;
     const before = lost === undefined ? undefined : await findClaimed(db, claim);
     const claimed = before ?? (await claimAsRead(db, claim)) ?? (await claimAny(db, claim));
     // It may have arrived between the two statements.
     return claimed ?? (lost === undefined ? undefined : await findClaimed(db, claim));
   });
-  if (raw !== undefined) return readPushes.decode(raw);
+  if (row !== undefined) return row;
   // Refused after a lost answer: the view may have been counted before another claim took the last view and so deleted the
   // trail of the anonymous push.
   if (lostAnswer !== undefined) throw lostAnswer;
   return undefined;
 }
 
-function findClaimed(db: ClaimDatabase, { pushId, claimId }: ViewClaim): Promise<StoredPush | undefined> {
-  return db.read.one(claimedBefore, pushId, claimId, claimId);
+async function findClaimed(db: ClaimDatabase, { asRead, claimId }: ViewClaim): Promise<PushRow | undefined> {
+  const stored = await db.read.one(claimedBefore, asRead.row.id, claimId, claimId);
+  return stored && readPushes.decode(stored);
 }
 
 /** Tries the shorter statement for the push as it was read. Undefined: there is none, or it matched no row. */
-async function claimAsRead({ hot }: ClaimDatabase, claim: ClaimWithoutKey): Promise<StoredPush | undefined> {
-  const { pushId, claimId, now, counted, asRead } = claim;
+async function claimAsRead({ hot }: ClaimDatabase, claim: ClaimWithoutKey): Promise<PushRow | undefined> {
+  const { claimId, now, counted, asRead } = claim;
+  const { id: pushId, views, expireAfterViews, ownerId, notifyOnView } = asRead.row;
   const viewed = counted ? 1 : 0;
-  if (mayNotifyOwner(claim) && asRead.notifyOnView) return undefined;
-  if (asRead.views + viewed < asRead.expireAfterViews) {
-    const given = [viewed, claimId, ...guardOf(claim), claimId, viewed, ...entryOf(claim)] as const;
-    return await hot.update(pushId, viewBeforeLast, ...given);
+  if (mayNotifyOwner(claim) && notifyOnView) return undefined;
+  if (views + viewed < expireAfterViews) {
+    const given = [viewed, claimId, ...guardAsReadOf(claim), claimId, viewed, ...entryOf(claim)] as const;
+    const claimed = await hot.update(pushId, viewBeforeLast, ...given);
+    return claimed && rowAfter(claim, claimed);
   }
   // No file can be added to an anonymous push, so this cannot have changed.
-  if (asRead.ownerId !== null || asRead.hasFiles) return undefined;
-  return await hot.update(pushId, lastViewOfAnonymous, claimId, now, now, ...guardOf(claim), claimId);
+  if (ownerId !== null || asRead.hasFiles) return undefined;
+  const ending = [claimId, now, now] as const;
+  const claimed = await hot.update(pushId, lastViewOfAnonymous, ...ending, ...guardAsReadOf(claim), claimId);
+  return claimed && rowAfter(claim, claimed);
 }
 
-async function claimAny(db: ClaimDatabase, claim: ClaimWithoutKey): Promise<StoredPush | undefined> {
+async function claimAny(db: ClaimDatabase, claim: ClaimWithoutKey): Promise<PushRow | undefined> {
   const { claimId, now, counted, blobsDueAt } = claim;
   const viewed = counted ? 1 : 0;
   const counting = [viewed, claimId, viewed, now, viewed, viewed, now, viewed] as const;
   const entry = [...entryOf(claim), mayNotifyOwner(claim) ? 1 : 0] as const;
-  return await db
+  const stored = await db
     .autocommit({ retry: "whenNotExecuted" })
     .one(anyView, ...counting, ...guardOf(claim), claimId, blobsDueAt, ...entry);
+  return stored && readPushes.decode(stored);
 }
 
 function entryOf({ claimId, audit }: ViewClaim): Entry {
