@@ -188,6 +188,7 @@ export interface EnglishMessages {
     readonly reveal: string;
     readonly conceal: string;
     readonly save: string;
+    readonly more: string;
     readonly leadsTo: string;
     readonly fullAddress: string;
     readonly follow: Message<{ host: string }>;
@@ -196,10 +197,13 @@ export interface EnglishMessages {
     readonly qrTooLong: string;
     readonly message: string;
     readonly download: Message<{ filename: string }>;
+    readonly downloadOne: Message<{ filename: string; size: string }>;
     readonly filesUntil: Message<{ count: number }>;
     readonly lastView: string;
     readonly lastViewFiles: string;
+    readonly lastViewAgain: string;
     readonly viewsLeft: Message<{ count: number }>;
+    readonly until: Message<{ date: string }>;
     readonly repeated: string;
     readonly notCounted: string;
     readonly delete: string;

@@ -29,6 +29,8 @@ const timeParts: Intl.DateTimeFormatOptions = {
   timeZoneName: "short",
 };
 
+const shortTimeParts: Intl.DateTimeFormatOptions = { ...timeParts, year: undefined, month: "short" };
+
 function sizeParts(unit: (typeof units)[number]): Intl.NumberFormatOptions {
   const isByte = unit === "byte";
   return { style: "unit", unit, unitDisplay: isByte ? "long" : "short", maximumFractionDigits: isByte ? 0 : 1 };
@@ -40,6 +42,7 @@ export type Formats = ReturnType<typeof formatsFor>;
 export function formatsFor(tag: string) {
   const numbers = lazy(() => new Intl.NumberFormat(tag));
   const times = lazy(() => new Intl.DateTimeFormat(tag, timeParts));
+  const shortTimes = lazy(() => new Intl.DateTimeFormat(tag, shortTimeParts));
   const sizes = units.map((unit) => lazy(() => new Intl.NumberFormat(tag, sizeParts(unit))));
   const durations = durationSteps.map(({ unit }) =>
     lazy(() => new Intl.NumberFormat(tag, { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 1 })),
@@ -71,6 +74,8 @@ export function formatsFor(tag: string) {
     },
     /** Milliseconds since the epoch, in UTC with the name of the time zone. */
     dateTime: (timeMs: number) => times().format(timeMs),
+    /** As `dateTime`, without the year. */
+    shortTime: (timeMs: number) => shortTimes().format(timeMs),
     /** The distance of a time from now: "3 hours ago", "in 2 days". Both in milliseconds since the epoch. */
     relativeTime: (timeMs: number, nowMs: number) => relative()(timeMs, nowMs),
   };

@@ -382,9 +382,10 @@ describe("a secret link's page", () => {
   });
 
   it("shows when no view is left", () => {
-    expect(renderPage(secretView(secret("text", { viewsRemaining: 0, files: [] }), contextOf(en)))).toContain(
-      "This was the last view, and the secret is already destroyed.",
-    );
+    const last = { viewsRemaining: 0, files: [] };
+    const page = renderPage(secretView(secret("text", { ...last, repeated: false }), contextOf(en)));
+    expect(page).toContain(en.secret.lastView);
+    expect(renderPage(secretView(secret("text", last), contextOf(en)))).toContain(en.secret.lastViewAgain);
   });
 
   it("still shows a text that no QR code can hold", () => {

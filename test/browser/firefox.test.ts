@@ -72,7 +72,7 @@ describe.runIf(program !== undefined)("in Firefox", () => {
     expect(await textOf(recipient, "main")).toContain(en.step.wrong);
     await recipient.locator("#passphrase").fill("phrase");
     await submit(recipient, "form");
-    await recipient.locator("[data-unveils]").click();
+    await recipient.locator("[data-veil] > summary").click();
     expect(await textOf(recipient, "#payload")).toBe("Ключ 🔑\n second line");
   });
 
@@ -108,7 +108,7 @@ describe.runIf(program !== undefined)("in Firefox", () => {
       await recipient.locator("#sealed_passphrase").fill(passphrase);
       await recipient.locator("[data-sealed-passphrase] button[type=submit]").click();
     }
-    await recipient.locator("[data-unveils]").click();
+    await recipient.locator("[data-veil] > summary").click();
     expect(await textOf(recipient, "#payload")).toBe("Ключ 🔑\n second line");
   });
 

@@ -78,9 +78,10 @@ describe("an opened secret", () => {
       await page.goto(`${baseUrl}/p/${made.json().url_token}/r`);
       await page.getByRole("button", { name: step.open }).click();
       await page.getByText(secret.lastView).waitFor();
-      expect(await page.getByText(secret.repeated).count()).toBe(0);
+      expect(await page.getByText(secret.lastViewAgain).count()).toBe(0);
       await page.reload();
-      await page.getByText(secret.repeated).waitFor();
+      await page.getByText(secret.lastViewAgain).waitFor();
+      expect(await page.locator(".facts-line, .notice").allInnerTexts()).toEqual([secret.lastViewAgain]);
       expect(await page.locator("#payload").textContent()).toBe("canary");
       app.clock.advance(minuteMs);
       await page.reload();

@@ -79,6 +79,8 @@ describe("with only the keyboard", () => {
     await page.keyboard.press("Space");
     await page.locator("#payload").waitFor();
     await tabTo(page, en.secret.text);
+    await tabTo(page, en.secret.more);
+    await page.keyboard.press("Enter");
     await tabTo(page, en.secret.delete);
     await page.keyboard.press("Enter");
     await tabTo(page, en.secret.deleteConfirm);

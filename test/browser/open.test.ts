@@ -11,15 +11,15 @@ const odd = "\n\n \tКлюч 🔑\u00a0 שלום <b>&amp;</b>\u200f\n  -----END-
 const changedByParser = "\r\nfirst\rsecond\0third\r\n";
 
 const payloadOf = (page: Page) => page.locator("#payload");
-/** The button of the veil, or without scripts its summary. */
 const veilOf = (page: Page, name: string) =>
-  page.locator("[data-unveils], summary").filter({ hasText: name, visible: true });
+  page.locator("[data-veil] > summary").getByText(name).filter({ visible: true });
+const openMenu = (page: Page) => page.getByText(secret.more, { exact: true }).click();
 
 async function openSecret(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await page.getByRole("button", { name: step.open }).click();
   await page.getByRole("heading", { name: secret.text }).waitFor();
-  // By then the script has replaced the summary of the veil with its button.
+  // By then the scripts have run.
   await page.waitForLoadState();
 }
 
@@ -78,7 +78,7 @@ describe.each([
     const { page } = await site.visit(options);
     const { path } = await site.push({ payload: "secret" });
     await openSecret(page, path);
-    await veilOf(page, secret.reveal).focus();
+    await page.locator("[data-veil] > summary").focus();
     await page.keyboard.press("Space");
     await payloadOf(page).waitFor();
   });
@@ -87,10 +87,11 @@ describe.each([
     const { page } = await site.visit({ ...options, userAgent: "Browser of the first reader" });
     const { urlToken, path } = await site.push({ payload: "secret", expire_after_views: 5 });
     await openSecret(page, path);
-    await page.getByText(secret.firstView).waitFor();
+    await page.getByText(secret.firstView).waitFor({ state: "attached" });
     await site.fetch(`/api/v2/pushes/${urlToken}`);
     await page.reload();
     await page.getByText(secret.repeated).waitFor();
+    await openMenu(page);
     await page.getByText(secret.firstView).waitFor();
 
     const { page: other } = await site.visit({ ...options, timezoneId: "Asia/Tokyo" });
@@ -115,6 +116,7 @@ describe.each([
     const { path } = await site.push({ payload: "secret", deletable_by_viewer: true });
     await openSecret(page, path);
     expect(await page.getByRole("button", { name: secret.deleteConfirm }).isVisible()).toBe(false);
+    await openMenu(page);
     await page.locator("summary").filter({ hasText: secret.delete }).click();
     await page.getByRole("button", { name: secret.deleteConfirm }).click();
     await page.getByRole("heading", { name: en.deleted.heading }).waitFor();
@@ -145,6 +147,7 @@ describe("an opened text", () => {
   it.each([odd, changedByParser])("is saved exactly: %j", async (payload) => {
     const { page } = await site.visit();
     await openSecret(page, (await site.push({ payload })).path);
+    await openMenu(page);
     const started = page.waitForEvent("download");
     await page.getByRole("button", { name: secret.save }).click();
     const download = await started;
@@ -200,27 +203,44 @@ const becomes = (page: Page, state: "hidden" | "visible") =>
   page.evaluate(`Object.defineProperty(document, "visibilityState", { configurable: true, value: "${state}" });
     document.dispatchEvent(new Event("visibilitychange"));`);
 
-describe("the button that shows the secret", () => {
-  it("has a state, and its secret is veiled again when its tab is left", async () => {
+describe("the veil", () => {
+  it("is closed again when its tab is left", async () => {
     const { page } = await site.visit();
     await openSecret(page, (await site.push({ payload: "canary" })).path);
-    await page.getByRole("button", { name: secret.reveal, expanded: false }).click();
-    await page.getByRole("button", { name: secret.conceal, expanded: true }).waitFor();
+    await veilOf(page, secret.reveal).click();
+    await veilOf(page, secret.conceal).waitFor();
     await becomes(page, "hidden");
     await becomes(page, "visible");
-    await page.getByRole("button", { name: secret.reveal, expanded: false }).waitFor();
+    await veilOf(page, secret.reveal).waitFor();
     expect(await readOut(page)).not.toContain("canary");
   });
 
   it("keeps the secret open for a reader who wants that", async () => {
     const { page } = await site.visit();
     await openSecret(page, (await site.push({ payload: "canary" })).path);
+    await openMenu(page);
     await page.getByLabel(secret.keepOpen).check();
-    await page.getByRole("button", { name: secret.reveal }).click();
-    await page.getByRole("button", { name: secret.conceal }).waitFor();
+    await veilOf(page, secret.reveal).click();
+    await veilOf(page, secret.conceal).waitFor();
     await becomes(page, "hidden");
     await becomes(page, "visible");
     expect(await payloadOf(page).isVisible()).toBe(true);
+  });
+});
+
+describe("the secret", () => {
+  it.each([
+    ["a text", { payload: "secret" }],
+    ["a text on its last view", { payload: "secret", expire_after_views: 1 }],
+    ["a text whose sender is shown", { payload: "secret", sender_shown: true }],
+    ["a QR code", { payload: "secret", kind: "qr" }],
+  ])("is on the first third of a phone's screen: %s", async (_name, push) => {
+    const { page } = await site.visit({ viewport: { width: 390, height: 844 } });
+    await page.goto((await site.push(push, "owned")).path);
+    await page.getByRole("button", { name: step.open }).click();
+    const box = page.locator("[data-veil]");
+    await box.waitFor();
+    expect((await box.boundingBox())?.y).toBeLessThanOrEqual(300);
   });
 });
 
@@ -232,7 +252,7 @@ describe("a long secret", () => {
       await context.grantPermissions(["clipboard-read", "clipboard-write"]);
       const payload = "a line of a long secret\n".repeat(2_000);
       await openSecret(page, (await site.push({ payload })).path);
-      await page.getByRole("button", { name: secret.reveal }).click();
+      await veilOf(page, secret.reveal).click();
       await payloadOf(page).waitFor();
       const positions = () =>
         page.evaluate(`[document.body.scrollHeight, ...document.querySelectorAll("main :is(button, input, p):not(details *)")]
@@ -266,6 +286,7 @@ describe("the clipboard", () => {
     await copy();
     await page.clock.fastForward(120_000);
     expect(await clipboard(page)).toBe("canary");
+    await openMenu(page);
     await page.getByLabel(secret.clearClipboard).check();
 
     await openSecret(page, push.path);
@@ -283,6 +304,7 @@ describe("the clipboard", () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.clock.install();
     await openSecret(page, (await site.push({ payload: "canary" })).path);
+    await openMenu(page);
     await page.getByLabel(secret.clearClipboard).check();
     await page.getByRole("button", { name: en.actions.copy }).click();
     await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
@@ -302,7 +324,7 @@ describe("without a blur", () => {
     const { page } = await bare.visit();
     await openSecret(page, (await bare.push({ payload: "secret" })).path);
     expect(await payloadOf(page).isVisible()).toBe(true);
-    expect(await page.getByRole("button", { name: secret.reveal }).count()).toBe(0);
+    expect(await page.getByText(secret.reveal).count()).toBe(0);
     expect(await payloadOf(page).textContent()).toBe("secret");
   });
 });

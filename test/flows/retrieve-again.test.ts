@@ -83,11 +83,11 @@ test("reloading the opened page shows the secret again and says so; the form of 
     });
   const opened = await open(mine);
   expect(opened.body).toContain("secret");
-  expect(opened.body).not.toContain(en.secret.repeated);
+  expect(opened.body).toContain(en.secret.lastView);
   const reloaded = await open(mine);
   expect(reloaded.statusCode).toBe(200);
   expect(reloaded.body).toContain(">secret<");
-  expect(reloaded.body).toContain(en.secret.repeated);
+  expect(reloaded.body).toContain(en.secret.lastViewAgain);
   expect((await open(other)).statusCode).toBe(404);
   expect((await open("x")).statusCode).toBe(404);
 });

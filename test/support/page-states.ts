@@ -100,7 +100,7 @@ export const pageStates: readonly PageState[] = [
     name: "text, shown on the last view",
     async show(page, site) {
       await openPush(page, site, { payload: text, expire_after_views: 1 });
-      await page.locator("[data-unveils]").click();
+      await page.locator("[data-veil] > summary").click();
     },
   },
   {
@@ -120,8 +120,9 @@ export const pageStates: readonly PageState[] = [
     name: "QR code",
     async show(page, site) {
       await openPush(page, site, { kind: "qr", payload: unbroken, deletable_by_viewer: true });
-      await page.locator("[data-unveils]").click();
+      await page.locator("[data-veil] > summary").click();
       await page.locator("details.disclosure summary").click();
+      await page.locator(".secret-menu > summary").click();
       await page.locator("details.confirm summary").click();
     },
   },
@@ -130,6 +131,7 @@ export const pageStates: readonly PageState[] = [
     name: "deleted",
     async show(page, site) {
       await openPush(page, site, { payload: "secret", deletable_by_viewer: true });
+      await page.locator(".secret-menu > summary").click();
       await page.locator("details.confirm summary").click();
       await sendForm(page);
     },

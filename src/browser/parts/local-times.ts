@@ -16,18 +16,19 @@ export function localiseTimes(): void {
 
 /** Once for each part of the page. */
 export function localiseExactTimes(root: ParentNode): void {
+  const clock = { day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
   const format = new Intl.DateTimeFormat(pageLocale(), {
+    ...clock,
     year: "numeric",
     month: "long",
-    day: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
     timeZoneName: "short",
   });
+  const short = new Intl.DateTimeFormat(pageLocale(), { ...clock, month: "short" });
   for (const time of root.querySelectorAll<HTMLTimeElement>("time[data-local-time]")) {
-    time.title = time.textContent?.trim() ?? "";
-    time.textContent = format.format(new Date(time.dateTime));
+    const isShort = time.dataset.localTime === "short";
+    const date = new Date(time.dateTime);
+    time.title = isShort ? format.format(date) : (time.textContent?.trim() ?? "");
+    time.textContent = (isShort ? short : format).format(date);
   }
   for (const time of root.querySelectorAll<HTMLTimeElement>("[data-now] time")) {
     time.title = format.format(new Date(time.dateTime));

@@ -76,7 +76,7 @@ function show(root: HTMLElement, identity: string, content: OpenedContent): void
   const { fields } = content;
   if (fields !== undefined) showFields(root, fields);
   const isEmpty = fields !== undefined || (content.text === "" && rows.length > 0);
-  for (const part of root.querySelectorAll<HTMLElement>("[data-opened-text]")) part.hidden = isEmpty;
+  for (const part of document.querySelectorAll<HTMLElement>("[data-opened-text]")) part.hidden = isEmpty;
   root.querySelector("[data-sealed-text]")?.toggleAttribute("hidden", true);
   if (section !== null) {
     section.querySelector("[data-unlisted]")?.toggleAttribute("hidden", content.files !== null);

@@ -302,13 +302,12 @@ function previewView(page: PageContext): Page {
       </div>
       <div class="card">
         <h1>{step.heading}</h1>
-        <p class="lead">{step.lead}</p>
+        <p class="lead">{step.viewsLeft({ count: 2 })}</p>
         <TextField id="preview_passphrase" label={step.passphrase} value="" />
         <button type="button" class="button button-primary button-large button-wide">
           <Icon name="key" />
           <span>{step.open}</span>
         </button>
-        <p>{step.viewsLeft({ count: 2 })}</p>
       </div>
     </Layout>
   );

@@ -9,6 +9,15 @@ export function LocalTime({ timeMs, messages }: { readonly timeMs: number; reado
   );
 }
 
+/** As `LocalTime`, short enough for a line of facts: without the year, and in the reader's own zone without its name. */
+export function ShortTime({ timeMs, messages }: { readonly timeMs: number; readonly messages: Messages }) {
+  return (
+    <time dateTime={new Date(timeMs).toISOString()} data-local-time="short">
+      {messages.formats.shortTime(timeMs)}
+    </time>
+  );
+}
+
 export interface RelativeTimeProps {
   readonly timeMs: number;
   readonly nowMs: number;

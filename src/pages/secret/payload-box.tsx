@@ -3,6 +3,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { fitsQrCode, QrCode } from "../parts/qr-code.tsx";
 
 export interface PayloadProps {
   readonly payload: string;
@@ -19,10 +20,10 @@ export interface VeiledProps extends Pick<PayloadProps, "messages" | "blur" | "l
 export const scrollable = (label: string) => ({ role: "group", "aria-label": label, tabIndex: 0 }) as const;
 
 /**
- * A box of limited height that scrolls. If it is veiled, its content is neither shown nor read out until somebody opens it:
- * without scripts by the summary, which a script replaces with the button among the actions.
+ * A box of limited height that scrolls. If it is veiled, its content is neither shown nor read out until somebody opens the
+ * veil, which is the box itself.
  */
-export function Veiled({ messages, blur, label, children }: VeiledProps) {
+export function Veiled({ messages: { secret }, blur, label, children }: VeiledProps) {
   const content = (
     <div class="secret-box" {...scrollable(label)}>
       {children}
@@ -30,45 +31,45 @@ export function Veiled({ messages, blur, label, children }: VeiledProps) {
   );
   if (!blur) return content;
   return (
-    <div class="veil">
-      <details data-veil>
-        <summary class="button">
-          <Icon name="eye" />
-          <span class="veil-show">{messages.secret.reveal}</span>
-          <span class="veil-hide">{messages.secret.conceal}</span>
-        </summary>
-        {content}
-      </details>
-      <p class="veil-cover" aria-hidden="true">
-        ••••••••••••
-      </p>
-    </div>
+    <details class="veil" data-veil>
+      <summary>
+        <Icon name="eye" />
+        <span class="veil-show">{secret.reveal}</span>
+        <span class="veil-hide">{secret.conceal}</span>
+      </summary>
+      {content}
+    </details>
   );
 }
 
 /** Before the secret, so that it is on the first screen however long the secret is. */
-export function Actions({ messages, blur, children }: Pick<VeiledProps, "messages" | "blur" | "children">) {
-  const { secret } = messages;
+function Actions({ messages }: Pick<VeiledProps, "messages">) {
   return (
     <div class="secret-actions">
       <CopyButton messages={messages} of="payload" label={messages.actions.copy} primary />
-      {blur && (
-        <button type="button" class="button" hidden data-unveils data-label-hide={secret.conceal} aria-expanded="false">
-          <Icon name="eye" />
-          <span data-unveils-label>{secret.reveal}</span>
-        </button>
-      )}
-      {children}
     </div>
   );
 }
 
+interface PayloadChoicesProps extends Pick<VeiledProps, "messages" | "blur"> {
+  /** The text can be saved as a file. */
+  readonly saves: boolean;
+}
+
 /** What the reader can choose where scripts run. */
-export function Choices({ messages: { secret }, blur }: Pick<VeiledProps, "messages" | "blur">) {
+export function PayloadChoices({ messages: { secret }, blur, saves }: PayloadChoicesProps) {
   return (
-    <div class="secret-choices no-print">
+    <>
+      {saves && (
+        <p>
+          <button type="button" class="button" data-save="payload" data-filename="secret.txt">
+            <Icon name="download" />
+            <span>{secret.save}</span>
+          </button>
+        </p>
+      )}
       {blur && (
-        <label class="choice" hidden data-scripted>
+        <label class="choice">
           <input type="checkbox" id="keep_open" autoComplete="off" />
           <span>{secret.keepOpen}</span>
         </label>
@@ -77,30 +78,50 @@ export function Choices({ messages: { secret }, blur }: Pick<VeiledProps, "messa
         <input type="checkbox" id="clear_clipboard" autoComplete="off" />
         <span>{secret.clearClipboard}</span>
       </label>
-      <p
-        class="field-hint"
-        role="status"
-        data-clipboard-status
-        data-cleared={secret.clipboardCleared}
-        data-kept={secret.clipboardKept}
-      />
-    </div>
+    </>
+  );
+}
+
+/** What became of the clipboard, which a reader chose to clear. Outside the menu, which may be closed by then. */
+export function ClipboardStatus({ messages: { secret } }: Pick<VeiledProps, "messages">) {
+  return (
+    <p
+      class="field-hint no-print"
+      role="status"
+      data-clipboard-status
+      data-cleared={secret.clipboardCleared}
+      data-kept={secret.clipboardKept}
+    />
   );
 }
 
 export function TextPayload({ payload, blur, label, messages }: PayloadProps) {
   return (
     <section class="secret-section">
-      <Actions messages={messages} blur={blur}>
-        <button type="button" class="button" hidden data-scripted data-save="payload" data-filename="secret.txt">
-          <Icon name="download" />
-          <span>{messages.secret.save}</span>
-        </button>
-      </Actions>
+      <Actions messages={messages} />
       <Veiled messages={messages} blur={blur} label={label}>
         <ExactText id="payload" text={payload} />
       </Veiled>
-      <Choices messages={messages} blur={blur} />
+    </section>
+  );
+}
+
+export function QrPayload({ payload, blur, label, messages }: PayloadProps) {
+  const { secret } = messages;
+  return (
+    <section class="secret-section">
+      <Actions messages={messages} />
+      {fitsQrCode(payload) ? (
+        <Veiled messages={messages} blur={blur} label={label}>
+          <QrCode text={payload} label={secret.qrLabel} />
+        </Veiled>
+      ) : (
+        <p>{secret.qrTooLong}</p>
+      )}
+      <details class="disclosure">
+        <summary>{secret.qrText}</summary>
+        <ExactText id="payload" text={payload} />
+      </details>
     </section>
   );
 }

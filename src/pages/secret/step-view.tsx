@@ -47,7 +47,6 @@ const formId = "open";
 export function stepView(model: StepModel, page: PageContext): Page {
   const { messages } = page;
   const { step } = messages;
-  const lead = asksForPassphrase(model) ? step.leadPassphrase : step.lead;
   return (
     <Layout
       page={page}
@@ -60,7 +59,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
       <div class="card card-centered">
         <Emblem page={page} />
         <h1>{headingOf(model, step)}</h1>
-        <p class="lead">{model.viewer === "owner" ? step.leadOwner : lead}</p>
+        <p class="lead">{leadOf(model, step)}</p>
         <TooManyNotice
           messages={messages}
           waitSeconds={model.refusal?.reason === "too_many" ? model.refusal.retryAfterSeconds : null}
@@ -108,6 +107,14 @@ function headingOf({ viewer, sender }: StepModel, step: Messages["step"]) {
       </bdi>
     ),
   });
+}
+
+/** What a click does, and that it counts. */
+function leadOf({ viewer, viewsRemaining, ...model }: StepModel, step: Messages["step"]): string {
+  if (viewer === "owner") return step.leadOwner;
+  if (viewer === "administrator") return step.notCountedAdministrator;
+  const counts = viewsRemaining === null ? step.lead : step.viewsLeft({ count: viewsRemaining });
+  return asksForPassphrase(model) ? `${step.leadPassphrase} ${counts}` : counts;
 }
 
 interface SealedStepProps extends StepProps {
@@ -184,26 +191,13 @@ interface StepProps {
 function Facts({ model, page }: StepProps) {
   const { messages } = page;
   const { step } = messages;
+  if (model.expiresAt === null) return null;
   return (
     <ul class="facts facts-quiet">
-      {model.viewer === "administrator" && (
-        <li class="fact">
-          <Icon name="eye" />
-          <p>{step.notCountedAdministrator}</p>
-        </li>
-      )}
-      {model.viewer === "recipient" && model.viewsRemaining !== null && (
-        <li class="fact">
-          <Icon name="eye" />
-          <p>{step.viewsLeft({ count: model.viewsRemaining })}</p>
-        </li>
-      )}
-      {model.expiresAt !== null && (
-        <li class="fact">
-          <Icon name="clock" />
-          <p>{step.until.parts({ date: <LocalTime timeMs={model.expiresAt} messages={messages} /> })}</p>
-        </li>
-      )}
+      <li class="fact">
+        <Icon name="clock" />
+        <p>{step.until.parts({ date: <LocalTime timeMs={model.expiresAt} messages={messages} /> })}</p>
+      </li>
     </ul>
   );
 }

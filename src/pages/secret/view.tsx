@@ -8,11 +8,10 @@ import { ExactText } from "../parts/exact-text.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
-import { fitsQrCode, QrCode } from "../parts/qr-code.tsx";
-import { LocalTime } from "../parts/times.tsx";
+import { LocalTime, ShortTime } from "../parts/times.tsx";
 import { FieldRows } from "./fields-view.tsx";
-import type { SecretModel } from "./model.ts";
-import { Actions, Choices, type PayloadProps, TextPayload, Veiled } from "./payload-box.tsx";
+import type { SecretFile, SecretModel } from "./model.ts";
+import { ClipboardStatus, PayloadChoices, QrPayload, TextPayload } from "./payload-box.tsx";
 import { SealedContent } from "./sealed-view.tsx";
 
 /**
@@ -30,18 +29,9 @@ export function secretView(model: SecretModel, page: PageContext): Page {
     >
       <div class="page-heading">
         <h1>{secret[model.kind]}</h1>
-        {model.sender !== null && (
-          <p class="lead">{secret.from.parts({ sender: <bdi key="sender">{model.sender}</bdi> })}</p>
-        )}
+        <FactsLine model={model} page={page} />
       </div>
-      {model.repeated && (
-        <Notice tone="info" icon="eye">
-          <p>{secret.repeated}</p>
-        </Notice>
-      )}
-      <Remaining model={model} page={page} />
-      {model.earlierViews !== null && <Earlier views={model.earlierViews} messages={page.messages} />}
-      <div class="card stack" data-secret>
+      <div class="card stack secret-card" data-secret>
         {model.endToEnd === null ? (
           <Payload model={model} page={page} />
         ) : (
@@ -51,23 +41,15 @@ export function secretView(model: SecretModel, page: PageContext): Page {
           <Files
             files={model.files}
             zipHref={model.zipHref}
+            isPrimary={model.payload === ""}
             ttlSeconds={model.ticketTtlSeconds}
             messages={page.messages}
           />
         )}
+        <ClipboardStatus messages={page.messages} />
+        <Menu model={model} page={page} />
       </div>
-      {model.deletePath !== null && (
-        <div class="page-actions no-print">
-          <Confirm
-            page={page}
-            icon="trash"
-            label={secret.delete}
-            explanation={secret.deleteText}
-            confirm={secret.deleteConfirm}
-            action={model.deletePath}
-          />
-        </div>
-      )}
+      {model.earlierViews !== null && <EarlierByOthers views={model.earlierViews} messages={page.messages} />}
     </Layout>
   );
 }
@@ -87,7 +69,6 @@ function Payload({ model: { kind, payload, fields, blur }, page: { messages } }:
     return (
       <section class="secret-section">
         <FieldRows fields={fields} messages={messages} />
-        <Choices messages={messages} blur={false} />
       </section>
     );
   }
@@ -105,32 +86,83 @@ function Payload({ model: { kind, payload, fields, blur }, page: { messages } }:
   }
 }
 
-/** Comes before the secret: on the last view the reader must know that the page cannot be opened again. */
-function Remaining({ model, page }: Props) {
-  const { messages } = page;
+/** One line before the secret. On the last view the reader must know that the page cannot be opened again. */
+function FactsLine({ model, page: { messages } }: Props) {
   const { secret } = messages;
-  if (model.viewer !== "recipient") {
+  const { viewer, viewsRemaining, sender, expiresAt, repeated } = model;
+  const from = sender !== null && <li>{secret.from.parts({ sender: <bdi key="sender">{sender}</bdi> })}</li>;
+  if (viewer !== "recipient") {
     return (
-      <Notice tone="info" icon="eye">
-        <p>{model.viewer === "owner" ? secret.notCounted : secret.notCountedAdministrator}</p>
-      </Notice>
+      <ul class="facts-line">
+        {from}
+        <li>{viewer === "owner" ? secret.notCounted : secret.notCountedAdministrator}</li>
+      </ul>
     );
   }
-  if (model.viewsRemaining === 0) {
+  if (viewsRemaining === 0) {
     return (
-      <Notice tone="warning" icon="alert">
-        <p>{model.files.length > 0 ? secret.lastViewFiles : secret.lastView}</p>
-      </Notice>
+      <ul class="facts-line facts-last">
+        {from}
+        <li>{lastViewText(model, secret)}</li>
+      </ul>
     );
   }
   return (
-    <Notice tone="info" icon="clock">
-      <p>
-        {secret.viewsLeft({ count: model.viewsRemaining })}{" "}
-        {messages.step.until.parts({ date: <LocalTime timeMs={model.expiresAt} messages={messages} /> })}
-      </p>
-    </Notice>
+    <ul class="facts-line">
+      {from}
+      {repeated && <li>{secret.repeated}</li>}
+      <li>{secret.viewsLeft({ count: viewsRemaining })}</li>
+      <li>{secret.until.parts({ date: <ShortTime key="date" timeMs={expiresAt} messages={messages} /> })}</li>
+    </ul>
   );
+}
+
+function lastViewText({ repeated, files }: SecretModel, secret: Messages["secret"]): string {
+  if (repeated) return secret.lastViewAgain;
+  return files.length > 0 ? secret.lastViewFiles : secret.lastView;
+}
+
+/** What few readers need. What only scripts do is not offered without them. */
+function Menu({ model, page }: Props) {
+  const { messages } = page;
+  const { secret } = messages;
+  const { kind, payload, fields, blur, endToEnd, earlierViews, deletePath } = model;
+  const isFirst = earlierViews?.count === 0;
+  const mayHaveText = kind !== "url" && (payload !== "" || endToEnd !== null);
+  const needsScripts = deletePath === null && !isFirst;
+  if (needsScripts && !mayHaveText) return null;
+  const isText = fields === null && kind !== "qr";
+  return (
+    <details class="secret-menu no-print" {...(needsScripts && shownByScript(model))}>
+      <summary>
+        <Icon name="down" />
+        <span>{secret.more}</span>
+      </summary>
+      <div class="secret-menu-body">
+        {mayHaveText && (
+          <div class="secret-choices" {...shownByScript(model)}>
+            <PayloadChoices messages={messages} blur={blur && fields === null} saves={isText} />
+          </div>
+        )}
+        {isFirst && <p class="earlier">{secret.firstView}</p>}
+        {deletePath !== null && (
+          <Confirm
+            page={page}
+            icon="trash"
+            label={secret.delete}
+            explanation={secret.deleteText}
+            confirm={secret.deleteConfirm}
+            action={deletePath}
+          />
+        )}
+      </div>
+    </details>
+  );
+}
+
+/** As soon as scripts run, or when one has opened the text. */
+function shownByScript({ endToEnd }: SecretModel) {
+  return { hidden: true, [endToEnd === null ? "data-scripted" : "data-opened-text"]: "" };
 }
 
 interface EarlierProps {
@@ -139,9 +171,9 @@ interface EarlierProps {
 }
 
 /** A person who intercepts a link opens it before its recipient. */
-function Earlier({ views: { count, lastAt }, messages }: EarlierProps) {
+function EarlierByOthers({ views: { count, lastAt }, messages }: EarlierProps) {
   const { secret } = messages;
-  if (count === 0) return <p class="earlier">{secret.firstView}</p>;
+  if (count === 0) return null;
   return (
     <Notice tone="warning" icon="eye">
       <p>
@@ -150,28 +182,6 @@ function Earlier({ views: { count, lastAt }, messages }: EarlierProps) {
         {secret.openedByOthers}
       </p>
     </Notice>
-  );
-}
-
-function QrPayload({ payload, blur, label, messages }: PayloadProps) {
-  const { secret } = messages;
-  const fits = fitsQrCode(payload);
-  return (
-    <section class="secret-section">
-      <Actions messages={messages} blur={blur && fits} />
-      {fits ? (
-        <Veiled messages={messages} blur={blur} label={label}>
-          <QrCode text={payload} label={secret.qrLabel} />
-        </Veiled>
-      ) : (
-        <p>{secret.qrTooLong}</p>
-      )}
-      <Choices messages={messages} blur={blur && fits} />
-      <details class="disclosure">
-        <summary>{secret.qrText}</summary>
-        <ExactText id="payload" text={payload} />
-      </details>
-    </section>
   );
 }
 
@@ -214,12 +224,24 @@ function Address({ payload, messages }: { readonly payload: string; readonly mes
 
 interface FilesProps extends Pick<SecretModel, "files" | "zipHref"> {
   readonly ttlSeconds: number;
+  /** The files are all that the push has. */
+  readonly isPrimary: boolean;
   readonly messages: Messages;
 }
 
-function Files({ files, zipHref, ttlSeconds, messages }: FilesProps) {
+function Files({ files, zipHref, ttlSeconds, isPrimary, messages }: FilesProps) {
   const { newPush, secret, formats } = messages;
   const totalBytes = files.reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0);
+  const [only, ...others] = files;
+  const until = <p class="field-hint">{secret.filesUntil({ count: Math.max(1, Math.round(ttlSeconds / 60)) })}</p>;
+  if (only !== undefined && others.length === 0) {
+    return (
+      <section class="secret-section" id="files" aria-label={newPush.files}>
+        <OnlyFile file={only} isPrimary={isPrimary} messages={messages} />
+        {until}
+      </section>
+    );
+  }
   return (
     <section aria-labelledby="files">
       <h2 class="section-heading" id="files">
@@ -230,8 +252,8 @@ function Files({ files, zipHref, ttlSeconds, messages }: FilesProps) {
           <li key={file.href} class="file">
             <Icon name="file" />
             <div class="file-text">
-              <span class="file-name" dir="auto">
-                {file.filename}
+              <span class="file-name">
+                <bdi>{file.filename}</bdi>
               </span>
               <span class="file-size">{formats.bytes(file.sizeBytes)}</span>
             </div>
@@ -265,7 +287,30 @@ function Files({ files, zipHref, ttlSeconds, messages }: FilesProps) {
           </a>
         </p>
       )}
-      <p class="field-hint">{secret.filesUntil({ count: Math.max(1, Math.round(ttlSeconds / 60)) })}</p>
+      {until}
     </section>
+  );
+}
+
+interface OnlyFileProps extends Pick<FilesProps, "isPrimary" | "messages"> {
+  readonly file: SecretFile;
+}
+
+function OnlyFile({ file: { filename, sizeBytes, href, viewHref }, isPrimary, messages }: OnlyFileProps) {
+  const { secret, formats } = messages;
+  const name = <bdi key="name">{filename}</bdi>;
+  return (
+    <>
+      <a class={`button button-large button-wide${isPrimary ? " button-primary" : ""}`} href={href} download>
+        <Icon name="download" />
+        <span class="button-name">{secret.downloadOne.parts({ filename: name, size: formats.bytes(sizeBytes) })}</span>
+      </a>
+      {viewHref !== null && (
+        <a class="button button-wide" href={viewHref} target="_blank" rel="noreferrer noopener">
+          <Icon name="eye" />
+          <span class="button-name">{secret.look.parts({ filename: name })}</span>
+        </a>
+      )}
+    </>
   );
 }
