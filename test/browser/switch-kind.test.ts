@@ -114,7 +114,10 @@ describe("with scripts", () => {
     const { page } = await site.visit({ signedIn: true });
     await page.goto("/");
     await kindTab(page, kinds.url).click();
-    expect(await page.locator(".more-set > :visible").allTextContents()).toEqual([newPush.set.retrievalStep]);
+    expect(await page.locator(".more-set > :visible").allTextContents()).toEqual([
+      newPush.set.retrievalStep,
+      newPush.set.sender,
+    ]);
     await kindTab(page, kinds.qr).click();
     await newPushForm(page).payload.fill("a".repeat(1_025));
     await page.getByText(en.problems.overLimit).waitFor();
