@@ -8,7 +8,7 @@ import { createEmailChange } from "./profile/email-change.ts";
 import { createProfile } from "./profile/profile.ts";
 import { createScim } from "./scim/scim.ts";
 import { createKnownClients } from "./sessions/known-clients.ts";
-import { createSessionStarts, createSessions } from "./sessions/sessions.ts";
+import { createSessionStarts, createSessions, type SessionStarts } from "./sessions/sessions.ts";
 import { createPasswordCheck } from "./sign-in/password-check.ts";
 import { createPasswords } from "./sign-in/passwords.ts";
 import { createRecovery } from "./sign-in/recovery.ts";
@@ -16,11 +16,12 @@ import { createSignIn } from "./sign-in/sign-in.ts";
 import { createOwnConfirmation, createRegistration } from "./sign-in/sign-up.ts";
 import { createFreshSignOn } from "./sso/fresh-sign-on.ts";
 import { createIdentities } from "./sso/identities.ts";
+import { createSignOnCheck } from "./sso/sign-on-check.ts";
 import { createSignOnSteps } from "./sso/sign-on-steps.ts";
 import { createSingleSignOn } from "./sso/single-sign-on.ts";
 import { createAdministrationStore } from "./store/administration.ts";
 import { createEmailChangeStore } from "./store/email-change.ts";
-import { createIdentityStore } from "./store/identities.ts";
+import { createIdentityStore, createRelinking } from "./store/identities.ts";
 import { createKnownClientStore } from "./store/known-clients.ts";
 import { createMailedLinkStore } from "./store/mailed-links.ts";
 import { PasswordSeals } from "./store/password-seals.ts";
@@ -70,12 +71,30 @@ function createStores(deps: AccountsDeps) {
     passwordStore: createPasswordStore(deps.db, seals),
     sessionStore: createSessionStore(deps.db, deps.access),
     identities: createIdentityStore(deps.db, seals, deps.random),
+    relinking: createRelinking(deps.db, deps.access),
+  };
+}
+
+/** Mostly for commands in a shell. */
+function operatorParts(
+  deps: AccountsDeps,
+  stores: ReturnType<typeof createStores>,
+  startSession: SessionStarts["start"],
+) {
+  const { users, links, administration } = stores;
+  const { recordAction } = administration;
+  return {
+    ...createUsers({ ...deps, store: users, links }),
+    ...createBreakGlass({ ...deps, links, outbox: deps.requestedOutbox, recordAction, startSession }),
+    ...createAdministration({ clock: deps.clock, store: administration, findUser: users.findUser }),
+    ...createSignOnCheck({ ...deps, ...stores }),
   };
 }
 
 /** The entry point of this room: users, how they sign in, and their API tokens. Secrets are returned once, on creation. */
 export function createAccounts(deps: AccountsDeps) {
-  const { users, administration, links, passwordStore, sessionStore, identities, scim, scimStore } = createStores(deps);
+  const stores = createStores(deps);
+  const { users, administration, links, passwordStore, sessionStore, identities } = stores;
 
   const knownClients = createKnownClients({ store: createKnownClientStore(deps.db), outbox: deps.outbox });
   const starts = createSessionStarts({ ...deps, store: sessionStore, knownClients });
@@ -110,10 +129,9 @@ export function createAccounts(deps: AccountsDeps) {
   });
   const singleSignOn = {
     ...deps,
+    ...stores,
     passwords: passwordStore,
     check: checkToLink,
-    identities,
-    scimStore,
     startSession: starts.start,
     steps,
     fresh,
@@ -121,18 +139,13 @@ export function createAccounts(deps: AccountsDeps) {
     findUserByEmail: async (email: string) => (await users.findUserByEmail(email))?.user,
   };
 
-  const { recordAction } = administration;
-  const breakGlass = { ...deps, links, outbox: deps.requestedOutbox, recordAction, startSession: starts.start };
-
   return {
-    ...createUsers({ ...deps, store: users, links }),
+    ...operatorParts(deps, stores, starts.start),
     ...createRegistration(signUp),
     ...createOwnConfirmation(signUp),
     ...createRecovery(signUp),
     ...createFirstAdministrator(signUp),
-    ...createBreakGlass(breakGlass),
     ...sessions,
-    ...createAdministration({ clock: deps.clock, store: administration, findUser: users.findUser }),
     ...secondFactors,
     ...createApiTokens({ ...deps, store: createTokenStore(deps.db, deps.access), change: secondFactors.change }),
     ...passwords,
@@ -147,6 +160,6 @@ export function createAccounts(deps: AccountsDeps) {
     ...createIdentities(singleSignOn),
     ...fresh,
     /** What the identity provider does over SCIM. */
-    scim,
+    scim: stores.scim,
   };
 }

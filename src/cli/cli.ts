@@ -13,6 +13,7 @@ import { addKeyCommands } from "./keys.ts";
 import { addMailCommands } from "./mail.ts";
 import { addMoveCommand } from "./move.ts";
 import { prepareMoveIn, serveOrExplain } from "./move-in.ts";
+import { addOidcCommands } from "./oidc.ts";
 import { addPushesCommands } from "./pushes.ts";
 import { loadSettings } from "./settings.ts";
 import { addTokenCommands } from "./token.ts";
@@ -74,6 +75,7 @@ function makeProgram(deps: CommandDeps): Command {
     .addHelpText("after", clientHelp + exitCodesHelp);
   addServe(program, deps);
   addUserCommands(program, deps);
+  addOidcCommands(program, deps);
   addTokenCommands(program, deps);
   addPushesCommands(program, deps);
   addJobsCommands(program, deps);

@@ -55,7 +55,7 @@ const passwordOption = [
 ] as const;
 
 export function addUserCommands(program: Command, deps: CommandDeps): void {
-  const user = program.command("user").description("Manage users.");
+  const user = program.command("user").alias("users").description("Manage users.");
   addCreate(user, deps);
   addList(user, deps);
   addChanges(user, deps);
@@ -149,7 +149,7 @@ function addList(user: Command, { io }: CommandDeps): void {
     });
 }
 
-async function* allUsers(accounts: Accounts, search: string): AsyncGenerator<UserSummary> {
+export async function* allUsers(accounts: Accounts, search: string): AsyncGenerator<UserSummary> {
   for (let page = 1; ; page += 1) {
     const users = await accounts.searchUsers(search, page);
     if (users.length === 0) return;

@@ -1328,6 +1328,8 @@ export interface EnglishMessages {
       readonly scim_deleted: Message<{ subject: string }>;
       readonly made_break_glass: Message<{ subject: string }>;
       readonly used_break_glass: Message<{ subject: string }>;
+      readonly allowed_relinking: Message<{ subject: string }>;
+      readonly relinked: Message<{ subject: string }>;
     };
     readonly createUserSignOn: string;
     readonly createdSignOn: Message<{ email: string }>;

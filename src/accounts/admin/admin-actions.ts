@@ -30,7 +30,7 @@ export interface AdminEntry {
  * others, only the newest 1,000 of each are kept.
  */
 export const boundedActions = {
-  signOns: ["refused_sign_on", "admin_by_group"],
+  signOns: ["refused_sign_on", "admin_by_group", "relinked"],
   scim: ["scim_created", "scim_changed", "scim_disabled", "scim_enabled", "scim_deleted"],
 } as const;
 
@@ -61,6 +61,7 @@ export const adminActions = [
   "restored_backup",
   "made_break_glass",
   "used_break_glass",
+  "allowed_relinking",
   ...boundedActions.signOns,
   ...boundedActions.scim,
 ] as const;

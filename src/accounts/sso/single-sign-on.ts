@@ -9,7 +9,7 @@ import { accountNotification } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { Guard, SessionStarts } from "../sessions/sessions.ts";
 import { recordAction } from "../store/administration.ts";
-import type { IdentityStore } from "../store/identities.ts";
+import type { IdentityStore, Relinking } from "../store/identities.ts";
 import type { ScimStore } from "../store/scim-users.ts";
 import type { LogoutToken } from "../store/sessions.ts";
 import type { FreshSignOn, ProofOutcome } from "./fresh-sign-on.ts";
@@ -54,6 +54,7 @@ interface Deps {
   readonly provider: Provider | undefined;
   readonly steps: SignOnSteps;
   readonly identities: IdentityStore;
+  readonly relinking: Relinking;
   readonly scimStore: Pick<ScimStore, "findUnused">;
   readonly findUserByEmail: (email: string) => Promise<User | undefined>;
   readonly startSession: SessionStarts["start"];
@@ -154,6 +155,8 @@ async function signInAs(
 ): Promise<SignOnOutcome> {
   const known = await deps.identities.findUserByIdentity(claims);
   if (known !== undefined) return enter(known, { claims, step, client, deps });
+  const moved = await moveIdentity(claims, client, deps);
+  if (moved !== undefined) return enter(moved, { claims, step, client, deps });
   const unused = await deps.scimStore.findUnused(deps.db.read, claims);
   if (unused !== undefined) return linkAndEnter({ claims, step, client, deps });
   if (claims.verifiedEmail === undefined) return refuse(claims.subject, claims.emailRefusal, client, deps);
@@ -180,6 +183,22 @@ async function signInAs(
   return enter(made, { claims, step, client, deps });
 }
 
+/** The client id has changed, and with it the subject. */
+async function moveIdentity(
+  { issuer, subject, objectId }: ProviderClaims,
+  { address }: ClientContext,
+  { relinking, clock }: Deps,
+): Promise<User | undefined> {
+  if (objectId === undefined) return undefined;
+  const now = clock.now();
+  return relinking.move(
+    { issuer, subject, objectId },
+    ({ id, email }) =>
+      (tx) =>
+        recordAction(tx, { by: { userId: id, email, address }, action: "relinked", subject: email, now }),
+  );
+}
+
 /** Nobody has used the account. */
 async function linkAndEnter(entry: Parameters<typeof enter>[1]): Promise<SignOnOutcome> {
   const { claims, client, deps } = entry;
@@ -198,10 +217,10 @@ async function linkAndEnter(entry: Parameters<typeof enter>[1]): Promise<SignOnO
 async function enter(
   user: User,
   {
-    claims: { issuer, subject, isAdministrator, session: providerSession },
+    claims: { issuer, subject, objectId, isAdministrator, session: providerSession },
     step: { next, persistent },
     client,
-    deps: { identities, settings, startSession, clock },
+    deps: { identities, relinking, settings, startSession, clock },
   }: {
     readonly claims: ProviderClaims;
     readonly step: StepOnTheWay;
@@ -213,6 +232,7 @@ async function enter(
   const now = clock.now();
   const still: Guard = async (tx) => {
     if (!(await identities.isIdentityOf(tx, { issuer, subject }, user.id))) return false;
+    if (objectId !== undefined) await relinking.noteObjectId(tx, { issuer, subject }, objectId);
     const by = { userId: user.id, email: user.email, address: client.address };
     if (isAdministrator) await recordAction(tx, { by, action: "admin_by_group", subject: user.email, now });
     return true;

@@ -137,6 +137,8 @@ const otherValues: Readonly<Record<string, string>> = {
   "passkeys.public_key": "credential_id",
   "passkeys.sign_count": "sign_count + 1",
   "identities.user_id": bobsId,
+  "identities.object_id": "'o-2'",
+  "identities.moves_by_object_id": "1 - moves_by_object_id",
   "scim_users.user_name": "'eve@example.com'",
   "scim_users.name_key": "'eve@example.com'",
   "scim_users.external_id": "'e-1'",

@@ -47,6 +47,16 @@ const removeIdentities = sql<[userId: number]>(
   `DELETE FROM identities WHERE user_id = ?
      AND EXISTS (SELECT 1 FROM users WHERE users.id = identities.user_id AND has_password = 1)`,
 );
+const movingBy = sql<[issuer: string, objectId: string], Row>(
+  `SELECT ${reading.selectList} FROM identities WHERE issuer = ? AND object_id = ? AND moves_by_object_id = 1`,
+);
+const identitiesOfIssuer = sql<[issuer: string, withSlash: string], Row>(
+  `SELECT ${reading.selectList} FROM identities WHERE issuer IN (?, ?) ORDER BY created_at, subject`,
+);
+const removeIdentity = sql<[issuer: string, subject: string]>(
+  "DELETE FROM identities WHERE issuer = ? AND subject = ?",
+);
+
 export type IdentityStore = ReturnType<typeof createIdentityStore>;
 
 export function createIdentityStore(db: Database, seals: PasswordSeals, random: Random) {
@@ -117,6 +127,71 @@ export function createIdentityStore(db: Database, seals: PasswordSeals, random: 
       (await tx.run(removeIdentities, userId)) > 0,
   };
 }
+
+/** The setting may end in a slash where the provider's own spelling does not, and the reverse. */
+function spellings(issuer: string): [string, string] {
+  const bare = issuer.replace(/\/$/, "");
+  return [bare, `${bare}/`];
+}
+
+/** Replaces the row. Requires the accounts lock. */
+async function replaceIdentity(
+  tx: Transaction,
+  access: AccessKeys,
+  before: NonNullable<ReturnType<typeof reading.open>>,
+  changes: { readonly subject?: string; readonly objectId?: string; readonly movesByObjectId?: boolean },
+): Promise<void> {
+  const { issuer, subject, userId, objectId, movesByObjectId, createdAt } = before;
+  await tx.run(removeIdentity, issuer, subject);
+  await insertIdentity(tx, access, { issuer, subject, userId, objectId, movesByObjectId, createdAt, ...changes });
+}
+
+/**
+ * Microsoft gives a person another subject at every client id: moves identities to the new ones by the object id, once an operator has
+ * allowed it.
+ */
+export function createRelinking(db: Database, access: AccessKeys) {
+  const openRow = (row: Row | undefined) => (row === undefined ? undefined : reading.open(access, row));
+  return {
+    /** Keeps the object id of an identity. Requires the accounts lock. */
+    async noteObjectId(tx: Transaction, { issuer, subject }: IdentityKey, objectId: string): Promise<void> {
+      const row = openRow(await tx.one(byKey, issuer, subject));
+      if (row !== undefined && row.objectId !== objectId) await replaceIdentity(tx, access, row, { objectId });
+    },
+    /** The identities of the issuer. */
+    ofIssuer: async (issuer: string) =>
+      reading.openAll(access, await db.read.all(identitiesOfIssuer, ...spellings(issuer))),
+    /** Requires the accounts lock. @returns how many identities may move. */
+    async allowMoves(tx: Transaction, issuer: string): Promise<number> {
+      const known = reading
+        .openAll(access, await tx.all(identitiesOfIssuer, ...spellings(issuer)))
+        .filter(({ objectId }) => objectId !== null);
+      for (const identity of known) await replaceIdentity(tx, access, identity, { movesByObjectId: true });
+      return known.length;
+    },
+    /**
+     * Gives the identity with this object id the new subject. @param together written in the same transaction.
+     * @returns undefined: there is none that may move, it belongs to several accounts, or to one that may not sign in.
+     */
+    move: (
+      { issuer, subject, objectId }: IdentityKey & { readonly objectId: string },
+      together: (user: User) => InTransaction,
+    ): Promise<User | undefined> =>
+      db.writeSerialized("accounts", async (tx) => {
+        if ((await tx.one(byKey, issuer, subject)) !== undefined) return undefined;
+        const rows = reading.openAll(access, await tx.all(movingBy, issuer, objectId));
+        const [newest] = rows.toSorted((a, b) => b.createdAt - a.createdAt);
+        const user = newest === undefined ? undefined : await findUserIn(tx, access, newest.userId);
+        if (newest === undefined || user === undefined || user.disabledAt !== null) return undefined;
+        if (rows.some(({ userId }) => userId !== user.id)) return undefined;
+        await replaceIdentity(tx, access, newest, { subject, movesByObjectId: false });
+        await together(user)(tx);
+        return user;
+      }),
+  };
+}
+
+export type Relinking = ReturnType<typeof createRelinking>;
 
 /** @returns the id of its user; undefined: it is linked to no account. */
 async function findOwner(connection: ReadConnection, access: AccessKeys, { issuer, subject }: IdentityKey) {

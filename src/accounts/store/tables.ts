@@ -179,6 +179,10 @@ export const identities = new AuthenticatedTable("identities", "identity", {
   issuer: authenticated(text),
   subject: authenticated(text),
   userId: authenticated(integer),
+  /** Microsoft's `oid`, which is the same for every client of a tenant; null: the provider sends none. */
+  objectId: authenticated(withDefault(nullable(text), null)),
+  /** The client id has changed, and with it every subject: the next sign-on with this object id brings the new one. */
+  movesByObjectId: authenticated(withDefault(boolean, false)),
   createdAt: harmless(integer, shown),
 });
 

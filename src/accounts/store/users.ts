@@ -136,6 +136,9 @@ export function createUserStore(db: Database, seals: PasswordSeals, random: Rand
 
     findFresh: (tx: Transaction, email: string) => findUserByEmailIn(tx, access, email),
 
+    /** See `isUnusedIn`. */
+    isUnused: (userId: number): Promise<boolean> => isUnusedIn(db.read, access, userId),
+
     /** See `isBreakGlassIn`. */
     isBreakGlass: (userId: number): Promise<boolean> => isBreakGlassIn(db.read, access, userId),
 

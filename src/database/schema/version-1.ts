@@ -462,10 +462,13 @@ ${postgres(`
     issuer TEXT NOT NULL,
     subject TEXT NOT NULL,
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+    object_id TEXT,
+    moves_by_object_id INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL,
     mac BLOB,
     PRIMARY KEY (issuer, subject)
   ) WITHOUT ROWID;
+  CREATE INDEX identities_moving ON identities(issuer, object_id) WHERE moves_by_object_id = 1;
   CREATE INDEX identities_user ON identities(user_id);
   -- What the provider says about accounts over SCIM. name_key: user_name, in one spelling for all that are the same.
   CREATE TABLE scim_users (
