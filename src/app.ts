@@ -144,6 +144,7 @@ async function composeServer(
     pushes,
     requests,
     policies: domain.policies,
+    groups: domain.groups,
     accounts,
     branding,
     mail,

@@ -28,7 +28,8 @@ import { createHealth } from "./health.ts";
 import { createLimits } from "./limits/create-limits.ts";
 import { createHashAttempts } from "./limits/hash-attempts.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
-import { createPolicies, type Policies } from "./policies/policies.ts";
+import { createGroups, createPolicies, type Policies } from "./policies/policies.ts";
+import { createGroupStore, type GroupStore } from "./policies/store/groups.ts";
 import { createPolicyStore } from "./policies/store/policies.ts";
 import { createAttempts } from "./pushes/claim/attempts.ts";
 import { createFileOpener } from "./pushes/claim/stored-files.ts";
@@ -139,6 +140,7 @@ type Foundations = Awaited<ReturnType<typeof openFoundations>>;
 async function openAccounts(
   { db, keyring, config, effects, events }: Opened,
   { vault, argon2, limits, hashAttempts, storedLinkKeys, mail }: Foundations,
+  claimedGroups: GroupStore,
 ) {
   const { clock, random } = effects;
   return createAccounts({
@@ -156,6 +158,7 @@ async function openAccounts(
     access: vault.access,
     destroyStoredLinks: storedLinkKeys.destroy,
     provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
+    claimedGroups,
     onUseNotRecorded: events.usageNotRecorded,
   });
 }
@@ -221,11 +224,13 @@ function openRequests(
 
 async function openParts(opened: Opened) {
   const { db, config, effects } = opened;
-  const { clock, monotonicMs } = effects;
+  const { clock, monotonicMs, random } = effects;
   const foundations = await openFoundations(opened);
   const { clockTrust, vault, store, blobs, argon2, limits, storedLinkKeys, branding, mail } = foundations;
-  const accounts = await openAccounts(opened, foundations);
+  const groupStore = createGroupStore(db, vault.access, random);
+  const accounts = await openAccounts(opened, foundations, groupStore);
   const policies = createPolicies({ config, clock, monotonicMs, store: createPolicyStore(db, vault.access) });
+  const groups = createGroups({ store: groupStore, clock, policies });
   const emails = pushEmails(config, mail, accounts);
   const pushes = openPushes(opened, foundations, { policies, emails });
   const requests = openRequests(opened, foundations, { policies, accounts, pushes });
@@ -238,6 +243,7 @@ async function openParts(opened: Opened) {
     store,
     blobs,
     policies,
+    groups,
     pushes,
     requests,
     accounts,

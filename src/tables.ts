@@ -5,7 +5,7 @@ import { jobRuns } from "./database/job-runs.ts";
 import * as database from "./database/tables.ts";
 import { importedRows } from "./import/store/imported-rows.ts";
 import { outbox } from "./mail/store/emails.ts";
-import { policies } from "./policies/store/policies.ts";
+import { groupMembers, policies, userGroups } from "./policies/store/tables.ts";
 import * as pushes from "./pushes/store/tables.ts";
 import { requestAnswers, requests } from "./requests/store/request-store.ts";
 
@@ -62,6 +62,8 @@ export const allTables = [
   requestAnswers,
   outbox,
   themeParts,
+  userGroups,
+  groupMembers,
   policies,
   importedRows,
 ] as const;

@@ -10,6 +10,22 @@ import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Provider } from "./sso/provider.ts";
 
+/** The groups whose members the provider of single sign-on names. */
+export interface ClaimedGroups {
+  /** The values of the groups claim that make members; none: no group has one. */
+  readonly claims: () => Promise<readonly string[]>;
+  /**
+   * The user is from now on in the groups with these values, and in no other one by the claim. Requires the accounts lock.
+   * @returns the names of the groups before and after; undefined: nothing has changed.
+   */
+  readonly setByClaim: (
+    tx: Transaction,
+    userId: number,
+    values: readonly string[],
+    now: number,
+  ) => Promise<{ readonly before: readonly string[]; readonly after: readonly string[] } | undefined>;
+}
+
 export interface AccountsDeps {
   readonly db: Database;
   readonly clock: Clock;
@@ -30,6 +46,7 @@ export interface AccountsDeps {
   readonly destroyStoredLinks: (tx: Transaction, userId: number) => Promise<void>;
   /** undefined: single sign-on is off. */
   readonly provider: Provider | undefined;
+  readonly claimedGroups: ClaimedGroups;
   /** The time of last use could not be stored. The request still succeeds. */
   readonly onUseNotRecorded: (of: "api_token" | "session" | "sender_choice", error: unknown) => void;
 }

@@ -4,7 +4,7 @@ import { themeParts } from "../branding/store/branding.ts";
 import { createProcessRegistry } from "../database/processes.ts";
 import type { Domain } from "../domain.ts";
 import { importedRows } from "../import/store/imported-rows.ts";
-import { policies } from "../policies/store/policies.ts";
+import { renewPolicies } from "../policies/store/tables.ts";
 import { rotateKeys } from "../pushes/maintenance/rotate.ts";
 import { replaceAccessSecret } from "../pushes/vault.ts";
 import { rotatedColumns } from "../tables.ts";
@@ -40,7 +40,7 @@ async function replaceAccess({ db, keyring, vault }: Domain, io: CommandDeps["io
     const onForgedRow = () => undefined;
     const fresh = await replaceAccessSecret(tx, { keyring, random: io.random, onForgedRow });
     await themeParts.renew(tx, vault.access, fresh, "name");
-    await policies.renew(tx, vault.access, fresh, "scope");
+    await renewPolicies(tx, vault.access, fresh);
     await importedRows.renew(tx, vault.access, fresh, "source", "kind", "sourceId");
     return await renewAccess(tx, vault.access, fresh, now);
   });

@@ -11,6 +11,7 @@ import { type Domain, openDomain, openKeyring } from "../domain.ts";
 import { createHashAttempts } from "../limits/hash-attempts.ts";
 import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
+import { createGroupStore } from "../policies/store/groups.ts";
 import { destroyLinkSecret } from "../pushes/store/link-secrets.ts";
 import { isNewDatabase, openVault } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
@@ -131,6 +132,7 @@ async function openAccounts(config: Config, db: Database, io: CliIo): Promise<Ac
     mailAvailable: () => true,
     destroyStoredLinks: destroyLinkSecret,
     provider: undefined,
+    claimedGroups: createGroupStore(db, access, io.random),
     onUseNotRecorded: (of) => io.stderr(`The last use of a ${of} could not be recorded.\n`),
   });
 }

@@ -18,7 +18,7 @@ import { isRobot } from "../http/robots.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
 import { chooseLocale, type Messages } from "../i18n/i18n.ts";
 import type { FailedEmails, MailServerState } from "../mail/mail.ts";
-import type { Policies } from "../policies/policies.ts";
+import type { Groups, Policies } from "../policies/policies.ts";
 import type { Actor, Pushes } from "../pushes/pushes.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { Events } from "../telemetry/events.ts";
@@ -36,6 +36,7 @@ export interface PageServices {
   readonly pushes: Pushes;
   readonly requests: Requests;
   readonly policies: Policies;
+  readonly groups: Groups;
   readonly accounts: Accounts;
   /** An account and its pushes; see Domain. */
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;

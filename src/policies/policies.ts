@@ -3,14 +3,20 @@ import { type KindName, kindNames } from "../base/push-kinds.ts";
 import type { Config, KindSettings, Range } from "../config/config.ts";
 import type { InTransaction } from "../database/database.ts";
 import { activeRules, combine, noRules, type Policy, type RuleName, ruleNames } from "./policy.ts";
-import type { PolicyStore } from "./store/policies.ts";
+import type { PolicyScope, PolicyStore, StoredPolicy } from "./store/policies.ts";
 
+export * from "./groups.ts";
 export * from "./policy.ts";
+export type { Group, GroupMember, GroupSummary, Membership } from "./store/groups.ts";
+export type { PolicyScope } from "./store/policies.ts";
 
-/** Where rules come from: settings of the environment, or the administrators' page. */
-export interface PolicySource {
-  readonly from: "settings" | "instance";
-}
+/** The group of the users who are in no other one. */
+export const everybodyElse = "Everybody else";
+
+/** Where rules come from: settings of the environment, or the administrators' pages. */
+export type PolicySource =
+  | { readonly from: "settings" | "instance" }
+  | { readonly from: "group"; readonly name: string };
 
 /** What holds for a caller, and where it comes from. */
 export interface CallerPolicy {
@@ -18,8 +24,8 @@ export interface CallerPolicy {
   readonly sources: readonly PolicySource[];
 }
 
-/** The rules of the administrators' page. */
-export interface InstancePolicy {
+/** Rules that administrators set on a page. */
+export interface SavedPolicy {
   readonly policy: Policy;
   /** 0: none were ever saved. */
   readonly revision: number;
@@ -29,6 +35,7 @@ export type Policies = ReturnType<typeof createPolicies>;
 
 /** Every process knows a change within a second: this old may be what it has read, and a request takes less than the rest. */
 const rememberedMs = 500;
+const rememberedMax = 10_000;
 
 interface PoliciesDeps {
   readonly config: Config;
@@ -37,60 +44,72 @@ interface PoliciesDeps {
   readonly store: PolicyStore;
 }
 
+type Caller = { readonly id: number } | null;
+
 /** The rules that hold for each caller. */
 export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDeps) {
   const settings: Policy = { ...config.policy, kinds: enabledKinds(config), requests: config.requestsEnabled };
-  let remembered: { readonly at: number; readonly found: Promise<CallerPolicy> } | undefined;
+  /** By user; null: callers without an account. Oldest first. */
+  const remembered = new Map<number | null, { readonly at: number; readonly found: Promise<CallerPolicy> }>();
 
-  /** Concurrent requests share one read, and what follows from it. */
-  function everybody(): Promise<CallerPolicy> {
+  /** Concurrent requests of one caller share one read, and what follows from it. */
+  function find(user: Caller): Promise<CallerPolicy> {
     const now = monotonicMs();
-    if (remembered !== undefined && now - remembered.at < rememberedMs) return remembered.found;
-    const reading = { at: now, found: readEverybody() };
-    remembered = reading;
+    const userId = user?.id ?? null;
+    const known = remembered.get(userId);
+    if (known !== undefined && now - known.at < rememberedMs) return known.found;
+    const reading = { at: now, found: readOf(userId) };
+    remembered.delete(userId);
+    remembered.set(userId, reading);
+    const [oldest] = remembered.keys();
+    if (remembered.size > rememberedMax && oldest !== undefined) remembered.delete(oldest);
     reading.found.catch(() => {
-      if (remembered === reading) remembered = undefined;
+      if (remembered.get(userId) === reading) remembered.delete(userId);
     });
     return reading.found;
   }
 
-  async function readEverybody(): Promise<CallerPolicy> {
-    const { policy } = await readInstance(store);
-    const layers = [
+  async function readOf(userId: number | null): Promise<CallerPolicy> {
+    const { instance, everybodyElse: others, groups } = await store.readOfCaller(userId);
+    const ofGroups = groups.length > 0 || userId === null ? groups : [{ name: everybodyElse, policy: others }];
+    const layers: readonly (PolicySource & { readonly policy: Policy })[] = [
       { from: "settings", policy: settings },
-      { from: "instance", policy },
-    ] as const;
-    const sources = layers.filter((layer) => activeRules(layer.policy).length > 0).map(({ from }) => ({ from }));
-    return { policy: combine(settings, policy), sources };
+      { from: "instance", policy: readStored(instance).policy },
+      ...ofGroups.map(({ name, policy }) => ({ from: "group" as const, name, policy: readStored(policy).policy })),
+    ];
+    const active = layers.filter(({ policy }) => activeRules(policy).length > 0);
+    return {
+      policy: combine(...layers.map(({ policy }) => policy)),
+      sources: active.map(({ policy, ...from }) => from),
+    };
   }
-
-  const find = (_user: { readonly id: number } | null): Promise<CallerPolicy> => everybody();
 
   return {
     /** The rules for this user, or for people without an account. */
-    of: async (user: { readonly id: number } | null): Promise<Policy> => (await find(user)).policy,
+    of: async (user: Caller): Promise<Policy> => (await find(user)).policy,
     find,
     /** The rules that hold for everybody. */
-    ofEverybody: async (): Promise<Policy> => (await everybody()).policy,
+    ofEverybody: async (): Promise<Policy> => (await find(null)).policy,
     /** The rules of the settings alone: no page can loosen them. */
     ofSettings: settings,
     /** For the page that changes them: as they are stored now. */
-    readInstance: (): Promise<InstancePolicy> => readInstance(store),
+    read: async (scope: PolicyScope): Promise<SavedPolicy> => readStored(await store.read(scope)),
     /**
-     * @param revision the one that the change was made from.
-     * @returns false: somebody else has changed the rules since, and nothing was saved.
+     * @param saved the revision is the one that the change was made from.
+     * @returns false: somebody else has changed the rules since, or the group is gone, and nothing was saved.
      */
-    async saveInstance(policy: Policy, revision: number, together: InTransaction): Promise<boolean> {
-      const isSaved = await store.save(JSON.stringify(policy), revision, clock.now(), together);
-      remembered = undefined;
+    async save(scope: PolicyScope, { policy, revision }: SavedPolicy, together: InTransaction): Promise<boolean> {
+      const isSaved = await store.save(scope, { rules: JSON.stringify(policy), revision }, clock.now(), together);
+      remembered.clear();
       return isSaved;
     },
+    /** Groups or their members have changed: this process knows it at once. */
+    forget: () => remembered.clear(),
   };
 }
 
 /** A rule that the stored ones lack is newer than they are, and restricts nothing. */
-async function readInstance(store: PolicyStore): Promise<InstancePolicy> {
-  const stored = await store.read();
+function readStored(stored: StoredPolicy | undefined): SavedPolicy {
   if (stored === undefined) return { policy: noRules, revision: 0 };
   return { policy: { ...noRules, ...(JSON.parse(stored.rules) as Partial<Policy>) }, revision: stored.revision };
 }

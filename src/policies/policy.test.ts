@@ -106,7 +106,11 @@ test.each<[string, Partial<Policy>, Judged, readonly string[]]>([
 
 /** Without rules of the instance. */
 function policiesOf(config: Config) {
-  const store = { read: async () => undefined, save: async () => false };
+  const store = {
+    read: async () => undefined,
+    readOfCaller: async () => ({ instance: undefined, everybodyElse: undefined, groups: [] }),
+    save: async () => false,
+  };
   return createPolicies({ config, clock: new TestClock(), monotonicMs: () => 0, store });
 }
 

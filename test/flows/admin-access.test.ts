@@ -12,11 +12,12 @@ interface AdminRoute {
 }
 
 /** Every administration route, with the id of an existing object in its path. */
-function adminRoutes({ fixture, ownedPushes, failedMailId }: AdministeredFixture): readonly AdminRoute[] {
+function adminRoutes({ fixture, ownedPushes, failedMailId, groupId }: AdministeredFixture): readonly AdminRoute[] {
   const ids: readonly (readonly [string, number | undefined])[] = [
     ["/admin/users/", ownedPushes.userId],
     ["/admin/pushes/", ownedPushes.ids.push[0]],
     ["/admin/mails/", failedMailId],
+    ["/admin/groups/", groupId],
   ];
   return fixture.app.routes
     .filter(({ pattern, method }) => /^\/admin\b/.test(pattern) && method !== "HEAD")
@@ -28,7 +29,8 @@ function adminRoutes({ fixture, ownedPushes, failedMailId }: AdministeredFixture
 
 /** A redirect would lose what was typed in these forms. */
 const keepTyped = ["POST /admin/look/name", "POST /admin/look/accent", "POST /admin/look/style", "POST /admin/rules"];
-const keepsTyped = ({ method, url }: AdminRoute) => keepTyped.includes(`${method} ${url}`);
+const keepsTyped = ({ method, url }: AdminRoute) =>
+  keepTyped.includes(`${method} ${url}`) || (method === "POST" && /^\/admin\/groups\/\w+\/rules$/.test(url));
 
 /** One answer, without the parts that differ between any two answers. */
 async function ask(

@@ -130,7 +130,7 @@ test("a row that somebody changed in the database counts as absent, and is repor
   await admin.post(path, { ...everything, maxViews: "3" });
   const { db, policies } = app.app.domain;
   await changeRows(db, "UPDATE policies SET rules = ?", JSON.stringify({ maxViews: 100 }));
-  expect(await policies.readInstance()).toMatchObject({ revision: 0, policy: { maxViews: null } });
+  expect(await policies.read("instance")).toMatchObject({ revision: 0, policy: { maxViews: null } });
   expect(app.logLines.join("")).toContain("policies");
   expect(await readRows(db, "SELECT scope FROM policies")).toHaveLength(1);
 });

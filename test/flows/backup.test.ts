@@ -278,6 +278,7 @@ const keptTables = [
   "creation_keys",
   "deleted_users",
   "files",
+  "group_members",
   "id_blocks",
   "identities",
   "imported_links",
@@ -300,6 +301,7 @@ const keptTables = [
   "theme_parts",
   "totals",
   "totp_factors",
+  "user_groups",
   "users",
 ];
 

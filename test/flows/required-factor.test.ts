@@ -16,6 +16,8 @@ const keepTyped = [
   "/admin/look/accent",
   "/admin/look/style",
   "/admin/rules",
+  "/admin/groups/:id/rules",
+  "/admin/groups/else/rules",
 ];
 
 describe("PWP__REQUIRE_MFA", () => {

@@ -11,6 +11,7 @@ import type { Database } from "../../src/database/database.ts";
 import { createHashAttempts } from "../../src/limits/hash-attempts.ts";
 import { createInMemoryLimits } from "../../src/limits/in-memory-limits.ts";
 import { createOutbox } from "../../src/mail/outbox.ts";
+import { createGroupStore } from "../../src/policies/store/groups.ts";
 import { destroyLinkSecret } from "../../src/pushes/store/link-secrets.ts";
 import { accessOf } from "./access-rows.ts";
 import { openEngineDatabase, readRows } from "./engine-database.ts";
@@ -99,6 +100,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     hashAttempts: createHashAttempts(limits),
     destroyStoredLinks: destroyLinkSecret,
     provider: undefined,
+    claimedGroups: createGroupStore(db, access, systemRandom),
     onUseNotRecorded: (of, error) => {
       // Nothing waits for this write, so it may fail after the test has ended.
       if (!isOver) throw new Error(`The use of a ${of} was not recorded.`, { cause: error });

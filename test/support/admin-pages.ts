@@ -1,6 +1,7 @@
 import type { AdminEntry, User } from "../../src/accounts/accounts.ts";
 import { jobNames } from "../../src/database/job-runs.ts";
 import { bulkEndingView } from "../../src/pages/admin/bulk-ending.tsx";
+import { deletionView, groupsView, groupView } from "../../src/pages/admin/groups.tsx";
 import { jobsView } from "../../src/pages/admin/jobs.tsx";
 import { mailsView } from "../../src/pages/admin/mails.tsx";
 import { overviewView } from "../../src/pages/admin/overview.tsx";
@@ -28,6 +29,12 @@ const actions: readonly AdminEntry["action"][] = [
     "discarded_mail",
     "changed_branding",
     "changed_rules",
+    "created_group",
+    "changed_group",
+    "deleted_group",
+    "added_member",
+    "removed_member",
+    "groups_by_claim",
   ] as const),
 ];
 
@@ -78,6 +85,23 @@ function jobsPages(text: string, page: PageContext): readonly Page[] {
   ];
 }
 
+function groupPages(text: string, page: PageContext): readonly Page[] {
+  const group = { id: 1, name: text, claim: text };
+  const typed = { name: text, claim: text };
+  const found = [
+    { userId: 1, email: text, byHand: true, byClaim: true },
+    { userId: 2, email: text, byHand: false, byClaim: true },
+  ];
+  const model = { group, typed, members: text, memberCount: 2, text, page: 2, found, hasClaims: true };
+  return [
+    groupsView({ groups: [{ ...group, members: 2 }], usersInNoGroup: 3, hasClaims: true, typed, problem: text }, page),
+    groupView({ ...model, problem: text }, page),
+    groupView({ ...model, typed: undefined, problem: undefined, found: [], hasClaims: false }, page),
+    deletionView({ group, weakened: [text] }, page),
+    deletionView({ group, weakened: [] }, page),
+  ];
+}
+
 /** The administration pages in each state, with this text in every untrusted place. */
 export function adminPages(text: string, page: PageContext): readonly Page[] {
   const users = usersNamed(text).map((user) => ({ user, lastSignedInAt: null, signInCount: 2, tokensInUse: 1_000 }));
@@ -112,13 +136,16 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     pushes: { live: 1, ended: 2, files: 1, fileBytes: 3, filesToDelete: 1, uploads: 1 },
   };
   const ruleModel = {
-    ...{ rules: { ...noRules, mailDomains: [text] }, settings: { ...noRules, maxViews: 3, mailDomains: [text] } },
+    ...{ rules: { ...noRules, mailDomains: [text] }, outer: { ...noRules, maxViews: 3, mailDomains: [text] } },
+    target: { path: "/admin/rules", group: null },
     ...{ revision: 1, savedMeanwhile: undefined, problems: {}, warnings: [], isSaved: true },
   };
   const filter = { owner: text, kind: "qr" as const, state: "expired" as const, beforeId: 7 };
   return [
     rulesView(ruleModel, page),
     rulesView({ ...ruleModel, savedMeanwhile: noRules, problems: { mailDomains: text }, warnings: [text] }, page),
+    rulesView({ ...ruleModel, target: { path: "/admin/groups/1/rules", group: { name: text, people: 2 } } }, page),
+    ...groupPages(text, page),
     ...[
       {
         baseUrl: text,

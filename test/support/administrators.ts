@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { sql } from "../../src/database/statement.ts";
 import { startTestApp, type TestApp } from "./app.ts";
+import { makeGroup } from "./groups.ts";
 import { createOwnedPushes, type OwnedPushes } from "./owned-pushes.ts";
 import { type SignedInClient, signInClient } from "./signed-in-client.ts";
 
@@ -12,6 +13,8 @@ export interface AdministeredFixture {
   readonly ownedPushes: OwnedPushes;
   /** A failed email to the owner of `ownedPushes`; its link contains `resetToken`. */
   readonly failedMailId: number;
+  /** A group whose member the owner of `ownedPushes` is. */
+  readonly groupId: number;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -51,7 +54,8 @@ async function open(environment: Environment): Promise<AdministeredFixture> {
   const fixture = await startTestApp({ environment: { ...unreachableMailServer, ...environment } });
   const ownedPushes = await createOwnedPushes(fixture);
   const root = await signInClient(fixture, rootEmail, { join: true, admin: true });
-  return { fixture, root, ownedPushes, failedMailId: await giveUpMail(fixture, ownedPushes.email) };
+  const { id: groupId } = await makeGroup(fixture, "Helpdesk", [ownedPushes.userId]);
+  return { fixture, root, ownedPushes, failedMailId: await giveUpMail(fixture, ownedPushes.email), groupId };
 }
 
 const giveUpNewest = sql(

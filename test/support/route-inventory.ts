@@ -13,6 +13,17 @@ GET    /admin/dbexplore                       page_admin
 GET    /admin/dbexplore/*                     page_admin
 GET    /admin/dbexplore/users                 page_admin
 GET    /admin/dbexplore/users/*               page_admin
+GET    /admin/groups                          page_admin
+POST   /admin/groups                          page_admin    changes
+GET    /admin/groups/:id                      page_admin
+POST   /admin/groups/:id                      page_admin    changes
+POST   /admin/groups/:id/delete               page_admin    changes
+POST   /admin/groups/:id/members              page_admin    changes
+POST   /admin/groups/:id/members/remove       page_admin    changes
+GET    /admin/groups/:id/rules                page_admin
+POST   /admin/groups/:id/rules                page_admin    changes
+GET    /admin/groups/else/rules               page_admin
+POST   /admin/groups/else/rules               page_admin    changes
 GET    /admin/jobs                            page_admin
 GET    /admin/jobs/*                          page_admin
 GET    /admin/look                            page_admin

@@ -30,7 +30,7 @@ export interface AdminEntry {
  * others, only the newest 1,000 of each are kept.
  */
 export const boundedActions = {
-  signOns: ["refused_sign_on", "admin_by_group", "relinked"],
+  signOns: ["refused_sign_on", "admin_by_group", "groups_by_claim", "relinked"],
   scim: ["scim_created", "scim_changed", "scim_disabled", "scim_enabled", "scim_deleted"],
 } as const;
 
@@ -58,6 +58,11 @@ export const adminActions = [
   "discarded_mail",
   "changed_branding",
   "changed_rules",
+  "created_group",
+  "changed_group",
+  "deleted_group",
+  "added_member",
+  "removed_member",
   "restored_backup",
   "made_break_glass",
   "used_break_glass",

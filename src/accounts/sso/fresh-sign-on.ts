@@ -7,6 +7,7 @@ import type { IdentityStore } from "../store/identities.ts";
 import type { PasswordStore } from "../store/passwords.ts";
 import { setProved } from "../store/sessions.ts";
 import { latinDigits } from "../text.ts";
+import { joinClaimedGroups } from "./claimed-groups.ts";
 import type { ProviderClaims } from "./provider.ts";
 import { type ClaimRefusal, refusal } from "./provider-claims.ts";
 import type { SignOnSteps, StepOnTheWay, StepWithCode } from "./sign-on-steps.ts";
@@ -27,7 +28,7 @@ export type ProofOutcome =
   | { readonly is: "linked_elsewhere" | "no_account" }
   | { readonly is: "invalid"; readonly error: undefined };
 
-interface Deps extends Pick<AccountsDeps, "db" | "clock" | "random" | "access" | "limits"> {
+interface Deps extends Pick<AccountsDeps, "db" | "clock" | "random" | "access" | "limits" | "claimedGroups"> {
   readonly outbox: AccountsDeps["requestedOutbox"];
   readonly steps: SignOnSteps;
   readonly identities: IdentityStore;
@@ -60,12 +61,16 @@ export function createFreshSignOn(deps: Deps) {
       if (ms > authenticatedMsMax || ms < authenticatedMsMin) {
         return { is: "refused", refusal: refusal("not_fresh", "auth_time", `${-authenticatedFor} s`) };
       }
-      const isProved = await db.writeSerialized(
-        "accounts",
-        async (tx) =>
-          (await deps.identities.isIdentityOf(tx, claims, session.user.id)) &&
-          (await setProved(tx, access, session, clock.now())),
-      );
+      const { id: userId, email } = session.user;
+      const isProved = await db.writeSerialized("accounts", async (tx) => {
+        const now = clock.now();
+        if (!(await deps.identities.isIdentityOf(tx, claims, userId))) return false;
+        if (claims.groups !== undefined) {
+          const by = { userId, email, address: client.address };
+          await joinClaimedGroups(tx, { by, values: claims.groups, now }, deps.claimedGroups);
+        }
+        return await setProved(tx, access, session, now);
+      });
       return isProved ? { is: "proved", next } : { is: "invalid", error: undefined };
     },
 

@@ -15,6 +15,7 @@ import type { PasswordCheck } from "../sign-in/password-check.ts";
 import type { Identity, IdentityStore } from "../store/identities.ts";
 import type { PasswordStore } from "../store/passwords.ts";
 import { findCompleteSession } from "../store/sessions.ts";
+import { joinClaimedGroups } from "./claimed-groups.ts";
 import type { Provider } from "./provider.ts";
 import type { SignOnSteps, StepToConfirm } from "./sign-on-steps.ts";
 import { openProvider } from "./single-sign-on.ts";
@@ -50,6 +51,7 @@ interface Deps {
   readonly db: Pick<Database, "writeSerialized">;
   readonly clock: Clock;
   readonly settings: AccountsDeps["settings"];
+  readonly claimedGroups: AccountsDeps["claimedGroups"];
   readonly outbox: Outbox;
   readonly requestedOutbox: Outbox;
   readonly random: Random;
@@ -248,13 +250,17 @@ function linkInTransaction(
   deps: Deps,
 ): (tx: Transaction) => Promise<LinkResult> {
   const { stepToken, step, user, client, proven, factorShown } = request;
-  const { clock, steps, identities } = deps;
+  const { clock, steps, identities, claimedGroups } = deps;
   const { issuer, subject } = step;
   return async (tx) => {
     const now = clock.now();
     if (!(await proven(tx)) || !(await steps.take(tx, stepToken, now))) return "refused";
     const link = { issuer, subject, userId: user.id, now, factorShown, perUserMax };
     const result = await identities.linkIdentity(tx, link);
+    if (step.groups !== null && (result === "linked" || result === "linked_before")) {
+      const by = { userId: user.id, email: user.email, address: client.address };
+      await joinClaimedGroups(tx, { by, values: step.groups, now }, claimedGroups);
+    }
     if (result === "linked_before") return "linked";
     if (result === "linked") await notifyOwner(tx, deps, { change: "single_sign_on_linked", user, client, now });
     return result;

@@ -22,7 +22,10 @@ export interface ClaimRefusal {
 type TrustSettings = Pick<
   SingleSignOnSettings,
   "issuer" | "trustEmail" | "allowedDomains" | "groupsClaim" | "userGroup" | "adminGroup"
->;
+> & {
+  /** The rules of a group depend on the groups claim. */
+  readonly hasClaimedGroups?: boolean;
+};
 
 /** The user's address, normalised, if the provider proves it in the way that the operator trusts. */
 export type ProvenEmail =
@@ -32,6 +35,8 @@ export type ProvenEmail =
 export type ReadClaims = ProvenEmail & {
   /** The user is in the group of administrators. */
   readonly isAdministrator: boolean;
+  /** The user's groups; undefined: nothing depends on them. */
+  readonly groups: readonly string[] | undefined;
 };
 
 /** Whether the claims of the ID token are enough: those of a scope may only be in the UserInfo response (Core, section 5.4). */
@@ -55,9 +60,10 @@ export function readClaims(sent: SentClaims, settings: TrustSettings): ReadClaim
     return refusal("not_in_group", settings.groupsClaim, groups);
   }
   const isAdministrator = settings.adminGroup !== undefined && groups.includes(settings.adminGroup);
+  const read = { isAdministrator, groups: usesGroups(settings) ? groups : undefined };
   return typeof email === "string"
-    ? { verifiedEmail: email, isAdministrator }
-    : { verifiedEmail: undefined, emailRefusal: email, isAdministrator };
+    ? { verifiedEmail: email, ...read }
+    : { verifiedEmail: undefined, emailRefusal: email, ...read };
 }
 
 /** The address and its proof come from the same place: the ID token if it has an address. */
@@ -93,8 +99,8 @@ function outsideDomains(
   return isAllowed ? undefined : refusal("domain", claim, value);
 }
 
-export function usesGroups({ userGroup, adminGroup }: TrustSettings): boolean {
-  return userGroup !== undefined || adminGroup !== undefined;
+export function usesGroups({ userGroup, adminGroup, hasClaimedGroups = false }: TrustSettings): boolean {
+  return userGroup !== undefined || adminGroup !== undefined || hasClaimedGroups;
 }
 
 /** Microsoft leaves out the list if it is too long, and says so. Then the groups are unknown, which is not the same as none. */

@@ -100,14 +100,21 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
     name: settings.name,
     issuer: settings.issuer,
 
-    /** The URL to send a browser to. @param isFresh the provider has to ask the user for a proof, even if they are signed in there. @throws AppError unavailable: the provider does not answer. */
-    signOnUrl: ({ state, nonce, verifier }: SignOnSecrets, isFresh = false): Promise<string> =>
+    /**
+     * The URL to send a browser to.
+     * @param options `isFresh`: the provider has to ask the user for a proof, even if they are signed in there. `hasClaimedGroups`: as of `readAnswer`.
+     * @throws AppError unavailable: the provider does not answer.
+     */
+    signOnUrl: (
+      { state, nonce, verifier }: SignOnSecrets,
+      { isFresh = false, hasClaimedGroups = false } = {},
+    ): Promise<string> =>
       askable(async (configuration) => {
         // Okta sends groups only if they are requested.
         const lists = configuration.serverMetadata().scopes_supported?.includes("groups") === true;
         const url = buildAuthorizationUrl(configuration, {
           redirect_uri: redirectUri,
-          scope: `openid email profile${lists && usesGroups(settings) ? " groups" : ""}`,
+          scope: `openid email profile${lists && usesGroups({ ...settings, hasClaimedGroups }) ? " groups" : ""}`,
           state,
           nonce,
           code_challenge: digest(verifier).toString("base64url"),
@@ -126,12 +133,14 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
 
     /**
      * @param query that the provider sent the browser back with, without `?`.
+     * @param hasClaimedGroups the rules of a group depend on the user's groups: if they are unknown, the sign-on is refused.
      * @throws AppError unavailable: the provider does not answer.
      */
-    readAnswer: (query: string, secrets: SignOnSecrets): Promise<ProviderAnswer> =>
+    readAnswer: (query: string, secrets: SignOnSecrets, hasClaimedGroups = false): Promise<ProviderAnswer> =>
       askable(async (configuration): Promise<ProviderAnswer> => {
         try {
-          return await answerIn(configuration, new URL(`${redirectUri}?${query}`), secrets, settings);
+          const wanted = { ...settings, hasClaimedGroups };
+          return await answerIn(configuration, new URL(`${redirectUri}?${query}`), secrets, wanted);
         } catch (error) {
           if (unavailabilityIn(error) !== undefined) throw error;
           const denied = error instanceof AuthorizationResponseError && denials.has(error.error);
@@ -145,7 +154,7 @@ async function answerIn(
   configuration: Configuration,
   answer: URL,
   { state, nonce, verifier }: SignOnSecrets,
-  settings: SingleSignOnSettings,
+  settings: SingleSignOnSettings & { readonly hasClaimedGroups: boolean },
 ): Promise<ProviderAnswer> {
   const tokens = await authorizationCodeGrant(configuration, answer, {
     expectedState: state,

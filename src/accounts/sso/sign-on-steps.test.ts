@@ -16,6 +16,7 @@ const toConfirm: SignOnStep = {
   subject: "a-1",
   email: "ada@example.com",
   userId: 7,
+  groups: ["staff"],
   next: null,
   persistent: true,
   providerSession: { subject: "a-1", sid: "s-1", issuedAt: 3 },

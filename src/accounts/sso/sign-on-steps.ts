@@ -40,6 +40,8 @@ export interface StepToConfirm {
   /** The email address at the provider. */
   readonly email: string;
   readonly userId: number;
+  /** The values of the groups claim that make the user a member of groups; null: no group has one. */
+  readonly groups: readonly string[] | null;
   readonly next: string | null;
   /** As in `StepOnTheWay`. */
   readonly persistent: boolean;
@@ -145,7 +147,9 @@ function readConfirmStep(
   if (!hasClaims || !areNumbers) return undefined;
   const providerSession = { subject, sid: typeof sid === "string" ? sid : undefined, issuedAt };
   const mailedDigest = typeof step.mailedDigest === "string" ? step.mailedDigest : null;
-  return { is: "to_confirm", issuer, subject, email, userId, createdAt, providerSession, mailedDigest, ...known };
+  const groups = Array.isArray(step.groups) ? step.groups.filter((group) => typeof group === "string") : null;
+  const claims = { issuer, subject, email, groups, providerSession };
+  return { is: "to_confirm", ...claims, userId, createdAt, mailedDigest, ...known };
 }
 
 function readCodeStep(step: Readonly<Record<string, unknown>>, next: string | null): StepWithCode | undefined {

@@ -6,12 +6,13 @@ import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Database } from "../../database/database.ts";
 import type { ClientContext, Session, User } from "../account.ts";
 import { accountNotification } from "../account-emails.ts";
-import type { AccountsDeps } from "../deps.ts";
+import type { AccountsDeps, ClaimedGroups } from "../deps.ts";
 import type { Guard, SessionStarts } from "../sessions/sessions.ts";
 import { recordAction } from "../store/administration.ts";
 import type { IdentityStore, Relinking } from "../store/identities.ts";
 import type { ScimStore } from "../store/scim-users.ts";
 import type { LogoutToken } from "../store/sessions.ts";
+import { joinClaimedGroups } from "./claimed-groups.ts";
 import type { FreshSignOn, ProofOutcome } from "./fresh-sign-on.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
 import type { ClaimRefusal } from "./provider-claims.ts";
@@ -60,6 +61,7 @@ interface Deps {
   readonly startSession: SessionStarts["start"];
   readonly outbox: AccountsDeps["outbox"];
   readonly fresh: Pick<FreshSignOn, "proveBySignOn">;
+  readonly claimedGroups: ClaimedGroups;
   readonly endProviderSessions: (logout: LogoutToken) => Promise<void>;
 }
 
@@ -101,7 +103,8 @@ export function createSingleSignOn(deps: Deps) {
       const provider = openProvider(deps);
       const make = () => makeOpaqueToken(random);
       const secrets = { state: make(), nonce: make(), verifier: make() };
-      const url = await provider.signOnUrl(secrets, purpose === "prove");
+      const hasClaimedGroups = (await deps.claimedGroups.claims()).length > 0;
+      const url = await provider.signOnUrl(secrets, { isFresh: purpose === "prove", hasClaimedGroups });
       const linkTo = purpose === "link" ? (session?.user.id ?? null) : null;
       const proves = purpose === "prove" ? (session?.id ?? null) : null;
       const step = { is: "on_the_way", secrets, next, linkTo, proves, persistent } as const;
@@ -117,7 +120,8 @@ export function createSingleSignOn(deps: Deps) {
       // A wrong state does not consume the step, because another site, not the provider, has sent the browser here.
       if (stepToken === undefined || step?.is !== "on_the_way" || !isStateOf(step, query)) return invalid;
       if (!(await steps.take(db.autocommit({ retry: "whenNotExecuted" }), stepToken, clock.now()))) return invalid;
-      const answer = await provider.readAnswer(query, step.secrets);
+      const claims = await deps.claimedGroups.claims();
+      const answer = await provider.readAnswer(query, step.secrets, claims.length > 0);
       if (answer.is === "refused") return refuse(answer.subject, answer.refusal, client, deps);
       if (answer.is !== "claims") return answer;
       const { linkTo, proves } = step;
@@ -217,10 +221,10 @@ async function linkAndEnter(entry: Parameters<typeof enter>[1]): Promise<SignOnO
 async function enter(
   user: User,
   {
-    claims: { issuer, subject, objectId, isAdministrator, session: providerSession },
+    claims: { issuer, subject, objectId, isAdministrator, groups, session: providerSession },
     step: { next, persistent },
     client,
-    deps: { identities, relinking, settings, startSession, clock },
+    deps: { identities, relinking, settings, startSession, clock, claimedGroups },
   }: {
     readonly claims: ProviderClaims;
     readonly step: StepOnTheWay;
@@ -235,6 +239,7 @@ async function enter(
     if (objectId !== undefined) await relinking.noteObjectId(tx, { issuer, subject }, objectId);
     const by = { userId: user.id, email: user.email, address: client.address };
     if (isAdministrator) await recordAction(tx, { by, action: "admin_by_group", subject: user.email, now });
+    if (groups !== undefined) await joinClaimedGroups(tx, { by, values: groups, now }, claimedGroups);
     return true;
   };
   const adminUntil = isAdministrator ? now + adminByGroupMs : null;
@@ -271,13 +276,13 @@ async function askToLink(
 }
 
 async function keepToConfirm(
-  { issuer, subject, session: providerSession }: ProviderClaims,
+  { issuer, subject, groups: values, session: providerSession }: ProviderClaims,
   {
     email,
     userId,
     step: { next, persistent },
     client,
-    deps: { steps, clock },
+    deps: { steps, clock, claimedGroups },
   }: {
     readonly email: string;
     readonly userId: number;
@@ -287,7 +292,10 @@ async function keepToConfirm(
   },
 ): Promise<SignOnOutcome> {
   const now = clock.now();
-  const identity = { issuer, subject, email, userId, providerSession };
+  // Only those that matter: the list can be long.
+  const claimed = await claimedGroups.claims();
+  const groups = values?.filter((value) => claimed.includes(value)) ?? null;
+  const identity = { issuer, subject, email, userId, groups, providerSession };
   const step = { is: "to_confirm", ...identity, next, persistent, mailedDigest: null, createdAt: now } as const;
   return { is: "to_confirm", stepToken: await steps.keep(step, client.throttleKey, now) };
 }

@@ -524,9 +524,30 @@ ${postgres(`
     mac BLOB
   ) WITHOUT ROWID;
 
-  -- The rules for new pushes that administrators set: one row, of the scope 'instance'. rules: JSON. revision grows with each change.
+  -- claim: members are also the users whose groups claim had this value when they last signed on; NULL: nobody else.
+  CREATE TABLE user_groups (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    claim TEXT,
+    created_at INTEGER NOT NULL,
+    mac BLOB
+  );
+  -- by_claim: the provider of single sign-on made the user a member; 0: an administrator did. A user can be both.
+  CREATE TABLE group_members (
+    user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+    group_id INTEGER NOT NULL REFERENCES user_groups(id) ON DELETE CASCADE,
+    by_claim INTEGER NOT NULL,
+    added_at INTEGER NOT NULL,
+    mac BLOB,
+    PRIMARY KEY (user_id, group_id, by_claim)
+  ) WITHOUT ROWID;
+  CREATE INDEX group_members_group ON group_members(group_id);
+
+  -- The rules for new pushes that administrators set. scope: 'instance', 'everybody else' or 'group' and the group's id; each group
+  -- has a row. rules: JSON. revision grows with each change.
   CREATE TABLE policies (
     scope TEXT PRIMARY KEY,
+    group_id INTEGER UNIQUE REFERENCES user_groups(id) ON DELETE CASCADE,
     rules TEXT NOT NULL,
     revision INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,

@@ -37,7 +37,7 @@ const columnsOfTable = sql<[table: string], { name: string; position: number }>(
   "SELECT name, pk AS position FROM pragma_table_info(?) ORDER BY cid",
 );
 
-const referredTo = ["users", "requests"];
+const referredTo = ["users", "user_groups", "requests"];
 
 /**
  * Reads the tables from the schema, so that none can be forgotten. Tables that others refer to come first.

@@ -4,6 +4,7 @@ import { sendPieces } from "../../http/answers.ts";
 import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import { presentAllOptions } from "../../http/push-options.ts";
+import type { Membership } from "../../policies/policies.ts";
 import { asksForPassphrase, type ExportedPush, type TrailEvent } from "../../pushes/pushes.ts";
 import type { ListedRequest } from "../../requests/requests.ts";
 import type { PageServices, SignedInRequest } from "../request.ts";
@@ -18,11 +19,14 @@ export function downloadData({ session, reply, services }: SignedInRequest): Pro
   return sendPieces(reply, documentOf(session.user, services));
 }
 
-async function* documentOf(user: User, { accounts, pushes, requests, clock }: PageServices): AsyncGenerator<string> {
+async function* documentOf(
+  user: User,
+  { accounts, groups, pushes, requests, clock }: PageServices,
+): AsyncGenerator<string> {
   const exported = pushes.exportOwned(user.id)[Symbol.asyncIterator]();
   try {
     let next = await exported.next();
-    const [sessions, tokens, factors, defaults, unconfirmedEmail, identities, kept] = await Promise.all([
+    const [sessions, tokens, factors, defaults, unconfirmedEmail, identities, kept, memberships] = await Promise.all([
       accounts.listSessions(user.id),
       accounts.listTokens(user.id),
       accounts.findFactors(user.id),
@@ -30,6 +34,7 @@ async function* documentOf(user: User, { accounts, pushes, requests, clock }: Pa
       accounts.unconfirmedEmail(user.id),
       accounts.listIdentities(user.id),
       accounts.scim.findKept(user.id),
+      groups.listOf(user.id),
     ]);
     const head = {
       exported_at: timestamp(clock.now()),
@@ -40,6 +45,7 @@ async function* documentOf(user: User, { accounts, pushes, requests, clock }: Pa
       second_factors: presentFactors(factors),
       single_sign_on: identities.map(presentIdentity),
       scim: kept && { user_name: kept.userName, external_id: kept.externalId },
+      groups: memberships.map(presentMembership),
     };
     yield `${JSON.stringify(head).slice(0, -1)},"requests":[`;
     let separator = "";
@@ -169,6 +175,10 @@ function presentFactors({ appAddedAt, passkeys, backupCodesLeft }: Factors) {
     })),
     backup_codes_left: backupCodesLeft,
   };
+}
+
+function presentMembership({ name, byClaim, addedAt }: Membership) {
+  return { name, by: byClaim ? "single_sign_on" : "administrator", added_at: timestamp(addedAt) };
 }
 
 function presentIdentity({ issuer, subject, linkedAt }: Identity) {

@@ -15,6 +15,7 @@ export const adminPath = "/admin";
 export const adminPaths = {
   overview: adminPath,
   users: `${adminPath}/users`,
+  groups: `${adminPath}/groups`,
   pushes: `${adminPath}/pushes`,
   mails: `${adminPath}/mails`,
   jobs: `${adminPath}/jobs`,
@@ -23,6 +24,13 @@ export const adminPaths = {
   theme: `${adminPath}/look`,
   trail: `${adminPath}/trail`,
 } as const;
+
+export function groupPath(groupId: number): string {
+  return `${adminPaths.groups}/${groupId}`;
+}
+
+/** The rules of the users who are in no group. */
+export const otherRulesPath = `${adminPaths.groups}/else/rules`;
 
 type AdminPageName = keyof typeof adminPaths;
 

@@ -1,13 +1,14 @@
 import { brandingParts } from "../../branding/branding.ts";
 import type { PageRoute, SignedInRequest } from "../request.ts";
 import { bulkEndingPath, showBulkEnding, startBulkEnding } from "./bulk-ending.tsx";
-import { adminPaths } from "./frame.tsx";
+import { adminPaths, otherRulesPath } from "./frame.tsx";
+import { addMembers, changeGroup, createGroup, deleteGroup, removeMember, showGroup, showGroups } from "./groups.tsx";
 import { jobPaths, retryDeletions, retryEmails, showJobs } from "./jobs.tsx";
 import { discardMail, retryMail, showMails } from "./mails.tsx";
 import { showOverview } from "./overview.tsx";
 import { deletePush, showPush } from "./push.tsx";
 import { endPush, findPush, showPushes } from "./pushes.tsx";
-import { saveRules, showRules } from "./rules.tsx";
+import { groupRules, instanceRules, rulesOfEverybodyElse, saveRules, showRules } from "./rules.tsx";
 import { showSettings } from "./settings.tsx";
 import { resetTheme, setThemeAccent, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./theme.tsx";
 import { showTrail } from "./trail.tsx";
@@ -16,7 +17,13 @@ import { createUser, showUsers } from "./users.tsx";
 
 const get = { method: "GET", group: "internal", access: "page_admin" } as const;
 const post = { method: "POST", group: "internal", access: "page_admin" } as const;
-const { overview, users, pushes, mails, jobs, settings, rules, theme, trail } = adminPaths;
+const { overview, users, groups, pushes, mails, jobs, settings, rules, theme, trail } = adminPaths;
+
+const ruleTargets = [
+  [rules, instanceRules],
+  [otherRulesPath, rulesOfEverybodyElse],
+  [`${groups}/:id/rules`, groupRules],
+] as const;
 
 /** The administrators' pages. To everybody else none of them exists. */
 export const adminRoutes: readonly PageRoute[] = [
@@ -31,6 +38,13 @@ export const adminRoutes: readonly PageRoute[] = [
   })),
   { ...post, path: `${users}/:id/sessions/end`, handler: endUserSessions },
   { ...post, path: `${users}/:id/links/end`, handler: endUserLinks, retrieval: true },
+  { ...get, path: groups, handler: showGroups },
+  { ...post, path: groups, handler: createGroup },
+  { ...get, path: `${groups}/:id`, handler: showGroup },
+  { ...post, path: `${groups}/:id`, handler: changeGroup },
+  { ...post, path: `${groups}/:id/members`, handler: addMembers },
+  { ...post, path: `${groups}/:id/members/remove`, handler: removeMember },
+  { ...post, path: `${groups}/:id/delete`, handler: deleteGroup },
   { ...get, path: pushes, handler: showPushes },
   { ...get, path: `${pushes}/find`, handler: (page: SignedInRequest) => page.redirect(pushes) },
   { ...post, path: `${pushes}/find`, handler: findPush },
@@ -46,8 +60,10 @@ export const adminRoutes: readonly PageRoute[] = [
   { ...post, path: jobPaths.retryEmails, handler: retryEmails },
   { ...post, path: jobPaths.retryDeletions, handler: retryDeletions },
   { ...get, path: settings, handler: showSettings },
-  { ...get, path: rules, handler: showRules },
-  { ...post, path: rules, handler: saveRules, keepsTyped: true },
+  ...ruleTargets.flatMap(([path, target]): readonly PageRoute[] => [
+    { ...get, path, handler: (page: SignedInRequest) => showRules(page, target) },
+    { ...post, path, handler: (page: SignedInRequest) => saveRules(page, target), keepsTyped: true },
+  ]),
   { ...get, path: theme, handler: showTheme },
   { ...post, path: `${theme}/name`, handler: setThemeName, keepsTyped: true },
   { ...post, path: `${theme}/logo`, handler: setThemeLogo, streamsFiles: true },

@@ -7,63 +7,104 @@ import {
   activeRules,
   combine,
   describeChange,
-  type InstancePolicy,
   noRules,
   type Policy,
+  type PolicyScope,
   type RuleName,
+  ruleNames,
 } from "../../policies/policies.ts";
-import type { Page, PageContext } from "../page.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Checkbox, NumberField, TextField } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { allowedKinds } from "../push-form/form.ts";
 import type { SignedInRequest } from "../request.ts";
-import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { AdminFrame, administratorOf, adminPaths, groupPath, otherRulesPath } from "./frame.tsx";
+
+/** Whose rules a form shows. */
+interface RulesTarget {
+  readonly scope: PolicyScope;
+  readonly path: string;
+  /** null: everybody's. */
+  readonly group: { readonly name: string; readonly people: number } | null;
+}
 
 interface RulesModel {
+  readonly target: Pick<RulesTarget, "path" | "group">;
   readonly rules: Policy;
-  /** What the settings ask for. */
-  readonly settings: Policy;
+  /** What holds besides: the rules of the settings, for a group those of the instance too. */
+  readonly outer: Policy;
   /** The revision of the rules from which the form was made. */
   readonly revision: number;
   /** The rules that somebody else saved while the form was open; undefined: nobody did. */
   readonly savedMeanwhile: Policy | undefined;
   readonly problems: Readonly<Partial<Record<RuleName, string>>>;
-  /** What becomes impossible: the form is sent once more to confirm it. */
+  /** What becomes impossible, and where the rules do not hold: the form is sent once more to confirm it. */
   readonly warnings: readonly string[];
   readonly isSaved: boolean;
 }
 
-/** `GET /admin/rules` */
-export async function showRules(page: SignedInRequest): Promise<FastifyReply> {
-  const { policy: rules, revision } = await page.services.policies.readInstance();
-  return renderRules(page, 200, { rules, revision, isSaved: page.query("done") === "saved" });
+export function groupRulesPath(groupId: number): string {
+  return `${groupPath(groupId)}/rules`;
 }
 
-/** `POST /admin/rules` */
-export async function saveRules(page: SignedInRequest): Promise<FastifyReply> {
+type FindTarget = (page: SignedInRequest) => Promise<RulesTarget | undefined>;
+
+export const instanceRules: FindTarget = async () => ({ scope: "instance", path: adminPaths.rules, group: null });
+
+export const rulesOfEverybodyElse: FindTarget = async ({ services, messages }) => {
+  const { everybodyElse: name } = messages.admin.groupsPage;
+  const people = await services.groups.countUsersInNoGroup();
+  return { scope: "everybody else", path: otherRulesPath, group: { name, people } };
+};
+
+export const groupRules: FindTarget = async ({ services, id }) => {
+  const group = id === undefined ? undefined : await services.groups.find(id);
+  if (group === undefined) return undefined;
+  const people = await services.groups.countMembers(group.id);
+  return { scope: { groupId: group.id }, path: groupRulesPath(group.id), group: { name: group.name, people } };
+};
+
+/** `GET /admin/rules`, `/admin/groups/:id/rules`, `/admin/groups/else/rules` */
+export async function showRules(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
+  const target = await findTarget(page);
+  if (target === undefined) return page.notFound();
+  const { policy: rules, revision } = await page.services.policies.read(target.scope);
+  return renderRules(page, 200, target, { rules, revision, isSaved: page.query("done") === "saved" });
+}
+
+/** `POST` of the same. */
+export async function saveRules(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
   const { policies, accounts } = page.services;
   const form = await page.form();
+  const target = await findTarget(page);
+  if (target === undefined) return page.notFound();
+  const { scope, path, group } = target;
   const { rules, problems } = readRules(form, page.messages);
   const revision = Number(textOf(form, "revision"));
-  if (Object.keys(problems).length > 0) return renderRules(page, 422, { rules, revision, problems });
-  const stored = await policies.readInstance();
-  if (stored.revision !== revision) return showBoth(page, rules, stored);
-  const warnings = warningsOf(page, rules);
-  const isConfirmed = textOf(form, "confirmed") === warningMark(warnings);
-  if (warnings.length > 0 && !isConfirmed) return renderRules(page, 422, { rules, revision, warnings });
+  if (Object.keys(problems).length > 0) return renderRules(page, 422, target, { rules, revision, problems });
+  const stored = await policies.read(scope);
+  if (stored.revision !== revision) return showBoth(page, target, rules);
   const change = describeChange(stored.policy, rules);
-  if (change === "") return page.redirect(`${adminPaths.rules}?done=saved`);
-  const entry = accounts.adminEntry("changed_rules", change, administratorOf(page));
-  if (!(await policies.saveInstance(rules, revision, entry))) {
-    return showBoth(page, rules, await policies.readInstance());
-  }
-  return page.redirect(`${adminPaths.rules}?done=saved`);
+  if (change === "") return page.redirect(`${path}?done=saved`);
+  const warnings = warningsOf(page, target, rules, await outerOf(page, scope));
+  const isConfirmed = textOf(form, "confirmed") === warningMark(warnings);
+  if (warnings.length > 0 && !isConfirmed) return renderRules(page, 422, target, { rules, revision, warnings });
+  const subject = group === null ? change : `${group.name}: ${change}`;
+  const entry = accounts.adminEntry("changed_rules", subject, administratorOf(page));
+  if (await policies.save(scope, { policy: rules, revision }, entry)) return page.redirect(`${path}?done=saved`);
+  const current = await findTarget(page);
+  return current === undefined ? page.notFound() : showBoth(page, current, rules);
 }
 
 /** Somebody else was quicker: the form with what was typed, beside what is stored. */
-function showBoth(page: SignedInRequest, rules: Policy, stored: InstancePolicy): FastifyReply {
-  return renderRules(page, 409, { rules, revision: stored.revision, savedMeanwhile: stored.policy });
+async function showBoth(page: SignedInRequest, target: RulesTarget, rules: Policy): Promise<FastifyReply> {
+  const stored = await page.services.policies.read(target.scope);
+  return renderRules(page, 409, target, { rules, revision: stored.revision, savedMeanwhile: stored.policy });
+}
+
+async function outerOf({ services: { policies } }: SignedInRequest, scope: PolicyScope): Promise<Policy> {
+  return scope === "instance" ? policies.ofSettings : await policies.ofEverybody();
 }
 
 function readRules(form: FormFields, messages: Messages) {
@@ -95,19 +136,33 @@ function readRules(form: FormFields, messages: Messages) {
   return { rules, problems };
 }
 
-function warningsOf({ services, messages }: SignedInRequest, rules: Policy): readonly string[] {
-  const { rulesPage } = messages.admin;
-  const settings = services.policies.ofSettings;
-  const together = combine(settings, rules);
+function warningsOf(
+  { services, messages }: SignedInRequest,
+  { group }: RulesTarget,
+  rules: Policy,
+  outer: Policy,
+): readonly string[] {
+  const { rulesPage, groupsPage } = messages.admin;
+  const { allowAnonymous, mail } = services.config;
+  const together = combine(outer, rules);
   const left = allowedKinds(together);
-  const lost = allowedKinds(settings).filter((kind) => !left.includes(kind));
-  const isNotifyImpossible = together.notifyOnViewRequired && services.config.mail === undefined;
-  if (left.length === 0 || isNotifyImpossible) return [rulesPage.nothing];
-  const losesAnonymous = services.config.allowAnonymous && together.notifyOnViewRequired;
+  const lost = allowedKinds(outer).filter((kind) => !left.includes(kind));
+  const isNotifyImpossible = together.notifyOnViewRequired && mail === undefined;
+  if (left.length === 0 || isNotifyImpossible) return [group === null ? rulesPage.nothing : groupsPage.nothing];
+  const anonymousCreates = allowAnonymous && allowedKinds(outer).length > 0 && !outer.notifyOnViewRequired;
+  const losesAnonymous = group === null && allowAnonymous && together.notifyOnViewRequired;
+  const escaped = group !== null && anonymousCreates ? rulesThatDiffer(outer, together) : [];
   return [
     ...(lost.length > 0 ? [rulesPage.lostKinds({ kinds: kindsText(lost, messages) })] : []),
     ...(losesAnonymous ? [rulesPage.anonymous] : []),
+    ...(escaped.length > 0
+      ? [groupsPage.anonymous({ rules: escaped.map((name) => rulesPage.fields[name]).join("; ") })]
+      : []),
   ];
+}
+
+function rulesThatDiffer(one: Policy, other: Policy): readonly RuleName[] {
+  return ruleNames.filter((name) => describeChange(one, { ...one, [name]: other[name] }) !== "");
 }
 
 /** A form that was changed after a warning confirms only what it was warned of. */
@@ -119,31 +174,32 @@ function kindsText(kinds: readonly KindName[], { kinds: names }: Messages): stri
   return kinds.map((kind) => names[kind]).join(", ");
 }
 
-function renderRules(
+async function renderRules(
   page: SignedInRequest,
   status: number,
+  target: RulesTarget,
   shown: Pick<RulesModel, "rules" | "revision"> & Partial<RulesModel>,
-): FastifyReply {
+): Promise<FastifyReply> {
   const model: RulesModel = {
-    settings: page.services.policies.ofSettings,
+    target,
+    outer: await outerOf(page, target.scope),
     savedMeanwhile: undefined,
     problems: {},
     warnings: [],
     isSaved: false,
     ...shown,
   };
-  return page.render(rulesView, model, {
-    status,
-    selfPath: page.isGet ? adminPaths.rules : null,
-  });
+  return page.render(rulesView, model, { status, selfPath: page.isGet ? target.path : null });
 }
 
 export function rulesView(model: RulesModel, page: PageContext): Page {
-  const { rules, revision, savedMeanwhile, warnings, isSaved } = model;
+  const { target, rules, revision, savedMeanwhile, warnings, isSaved } = model;
   const { admin } = page.messages;
   const text = admin.rulesPage;
+  const { group, path } = target;
+  const lead = group === null ? admin.rulesLead : admin.groupsPage.rulesLead(group);
   return (
-    <AdminFrame page={page} current="rules" lead={admin.rulesLead} asksFirstAt={adminPaths.rules}>
+    <AdminFrame page={page} current={group === null ? "rules" : "groups"} lead={lead} asksFirstAt={path}>
       {isSaved && (
         <Notice tone="success" icon="check" alert>
           <p>{text.saved}</p>
@@ -162,7 +218,7 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
         </Notice>
       )}
       <section class="card">
-        <PostForm page={page} class="form" action={adminPaths.rules} autoComplete="off">
+        <PostForm page={page} class="form" action={path} autoComplete="off">
           <input type="hidden" name="revision" value={String(revision)} />
           {warnings.length > 0 && <input type="hidden" name="confirmed" value={warningMark(warnings)} />}
           <Box name="passphraseRequired" isOn={rules.passphraseRequired} hint={text.endToEnd} {...{ model, page }} />
@@ -201,6 +257,11 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
           </div>
         </PostForm>
       </section>
+      {group !== null && (
+        <p>
+          <a href={pageHref(page, adminPaths.groups)}>{admin.groupsPage.all}</a>
+        </p>
+      )}
     </AdminFrame>
   );
 }
@@ -237,15 +298,19 @@ function NumberRule({
   );
 }
 
-/** What the settings ask for, and what somebody else saved meanwhile, where it differs. */
-function hintOf(name: RuleName, { rules, settings, savedMeanwhile }: RulesModel, { messages }: PageContext): string {
-  const text = messages.admin.rulesPage;
-  const isSet = activeRules(settings).includes(name);
-  const differs =
-    savedMeanwhile !== undefined && describeChange(rules, { ...rules, [name]: savedMeanwhile[name] }) !== "";
+/** What is asked for already, and what somebody else saved meanwhile, where it differs. */
+function hintOf(
+  name: RuleName,
+  { target, rules, outer, savedMeanwhile }: RulesModel,
+  { messages }: PageContext,
+): string {
+  const { rulesPage, groupsPage } = messages.admin;
+  const already = target.group === null ? rulesPage.bySettings : groupsPage.byInstance;
+  const isSet = activeRules(outer).includes(name);
+  const differs = savedMeanwhile !== undefined && rulesThatDiffer(rules, savedMeanwhile).includes(name);
   return [
-    ...(isSet ? [text.bySettings({ value: valueText(name, settings, messages) })] : []),
-    ...(differs ? [text.savedMeanwhile({ value: valueText(name, savedMeanwhile, messages) })] : []),
+    ...(isSet ? [already({ value: valueText(name, outer, messages) })] : []),
+    ...(differs ? [rulesPage.savedMeanwhile({ value: valueText(name, savedMeanwhile, messages) })] : []),
   ].join(" ");
 }
 

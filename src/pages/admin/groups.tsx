@@ -1,0 +1,464 @@
+import type { FastifyReply } from "fastify";
+import { type FormFields, textOf } from "../../http/body/form-fields.ts";
+import { pageOf } from "../../http/parameters.ts";
+import {
+  claimMax,
+  everybodyElse,
+  type Group,
+  type GroupMember,
+  type GroupSummary,
+  groupNameMax,
+  membersPerPage,
+} from "../../policies/policies.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
+import { TextField } from "../parts/fields.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { Pager } from "../parts/pager.tsx";
+import { Confirm, PostForm } from "../parts/post-form.tsx";
+import { SearchBox, SearchForm } from "../parts/search-form.tsx";
+import type { SignedInRequest } from "../request.ts";
+import { AdminFrame, administratorOf, adminPaths, groupPath, otherRulesPath } from "./frame.tsx";
+import { groupRulesPath } from "./rules.tsx";
+import { emailCharactersMax, userPath } from "./user.tsx";
+
+/** `GET /admin/groups` */
+export function showGroups(page: SignedInRequest): Promise<FastifyReply> {
+  return renderGroups(page, 200, { typed: { name: "", claim: "" }, problem: undefined });
+}
+
+/** `POST /admin/groups` */
+export async function createGroup(page: SignedInRequest): Promise<FastifyReply> {
+  const { groups, accounts } = page.services;
+  const typed = readGroup(await page.form());
+  const { groupsPage } = page.messages.admin;
+  const problem = problemOf(typed, page);
+  if (problem !== undefined) return renderGroups(page, 422, { typed, problem });
+  const entry = accounts.adminEntry("created_group", describe(typed), administratorOf(page));
+  const made = await groups.create(storedFrom(typed), entry);
+  if (typeof made !== "string") return page.redirect(groupPath(made.id));
+  return renderGroups(page, 422, { typed, problem: made === "taken" ? groupsPage.taken : groupsPage.tooMany });
+}
+
+/** `GET /admin/groups/:id` */
+export async function showGroup(page: SignedInRequest): Promise<FastifyReply> {
+  return renderGroup(page, 200, {});
+}
+
+/** `POST /admin/groups/:id` */
+export async function changeGroup(page: SignedInRequest): Promise<FastifyReply> {
+  const { groups, accounts } = page.services;
+  const typed = readGroup(await page.form());
+  const { id } = page;
+  if (id === undefined) return page.notFound();
+  const problem = problemOf(typed, page);
+  if (problem !== undefined) return renderGroup(page, 422, { typed, problem });
+  const by = administratorOf(page);
+  const outcome = await groups.change({ id, ...storedFrom(typed) }, ({ name, claim }) =>
+    accounts.adminEntry("changed_group", `${describe({ name, claim: claim ?? "" })} → ${describe(typed)}`, by),
+  );
+  if (outcome === "unknown") return page.notFound();
+  if (outcome === "taken") return renderGroup(page, 422, { typed, problem: page.messages.admin.groupsPage.taken });
+  return page.redirect(groupPath(id));
+}
+
+/** `POST /admin/groups/:id/members`: several addresses at once. Nobody is added if one of them is unknown. */
+export async function addMembers(page: SignedInRequest): Promise<FastifyReply> {
+  const { groups, accounts } = page.services;
+  const typed = textOf(await page.form(), "members");
+  const group = await groupOf(page);
+  if (group === undefined) return page.notFound();
+  const { groupsPage } = page.messages.admin;
+  const addresses = [...new Set(typed.split(/[\s,;]+/).filter((address) => address !== ""))];
+  if (addresses.length > addedMax) return renderGroup(page, 422, { members: typed, problem: groupsPage.tooManyAdded });
+  const found = await Promise.all(addresses.map((address) => accounts.findUserByEmail(address)));
+  const unknown = addresses.filter((_, at) => found[at] === undefined);
+  if (unknown.length > 0 || addresses.length === 0) {
+    const problem = groupsPage.unknownMembers({ addresses: unknown.join(", ") || "-" });
+    return renderGroup(page, 422, { members: typed, problem });
+  }
+  for (const user of found) {
+    if (user === undefined) continue;
+    const entry = accounts.adminEntry("added_member", memberSubject(group, user.email), administratorOf(page));
+    await groups.setMember({ userId: user.id, groupId: group.id, isMember: true }, entry);
+  }
+  return page.redirect(groupPath(group.id));
+}
+
+/** `POST /admin/groups/:id/members/remove` */
+export async function removeMember(page: SignedInRequest): Promise<FastifyReply> {
+  const { groups, accounts } = page.services;
+  const userId = Number(textOf(await page.form(), "user"));
+  const group = await groupOf(page);
+  const user = Number.isSafeInteger(userId) ? await accounts.findUser(userId) : undefined;
+  if (group === undefined || user === undefined) return page.notFound();
+  const entry = accounts.adminEntry("removed_member", memberSubject(group, user.email), administratorOf(page));
+  await groups.setMember({ userId, groupId: group.id, isMember: false }, entry);
+  return page.redirect(groupPath(group.id));
+}
+
+/** `POST /admin/groups/:id/delete`. The first form is answered with whose rules get weaker. */
+export async function deleteGroup(page: SignedInRequest): Promise<FastifyReply> {
+  const { groups, accounts } = page.services;
+  const form = await page.form();
+  const group = await groupOf(page);
+  if (group === undefined) return page.notFound();
+  const weakened = await groups.findWeakenedBy(group.id);
+  if (textOf(form, "confirmed") !== `${weakened.length}`) {
+    return page.render(deletionView, { group, weakened }, { status: 200 });
+  }
+  const entry = accounts.adminEntry("deleted_group", group.name, administratorOf(page));
+  await groups.remove(group.id, entry);
+  return page.redirect(adminPaths.groups);
+}
+
+const addedMax = 100;
+
+async function groupOf({ services, id }: SignedInRequest): Promise<Group | undefined> {
+  return id === undefined ? undefined : await services.groups.find(id);
+}
+
+interface TypedGroup {
+  readonly name: string;
+  /** "": none. */
+  readonly claim: string;
+}
+
+function readGroup(form: FormFields): TypedGroup {
+  // A claim is compared exactly, so nothing is removed from it.
+  return { name: textOf(form, "name").trim().normalize("NFC"), claim: textOf(form, "claim") };
+}
+
+function storedFrom({ name, claim }: TypedGroup): Omit<Group, "id"> {
+  return { name, claim: claim === "" ? null : claim };
+}
+
+function problemOf({ name, claim }: TypedGroup, { messages }: SignedInRequest): string | undefined {
+  const { groupsPage } = messages.admin;
+  const isReserved = name.toLowerCase() === everybodyElse.toLowerCase();
+  const isName = name !== "" && [...name].length <= groupNameMax && !/\p{C}/u.test(name) && !isReserved;
+  const isClaim = [...claim].length <= claimMax && !/\p{C}/u.test(claim);
+  return isName && isClaim ? undefined : groupsPage.badGroup({ max: groupNameMax });
+}
+
+/** For the administrators' trail. */
+function describe({ name, claim }: TypedGroup): string {
+  return claim === "" ? name : `${name} (${claim})`;
+}
+
+function memberSubject({ name }: Group, email: string): string {
+  return `${email} (${name})`;
+}
+
+interface GroupsModel {
+  readonly groups: readonly GroupSummary[];
+  readonly usersInNoGroup: number;
+  readonly hasClaims: boolean;
+  readonly typed: TypedGroup;
+  readonly problem: string | undefined;
+}
+
+async function renderGroups(
+  page: SignedInRequest,
+  status: number,
+  shown: Pick<GroupsModel, "typed" | "problem">,
+): Promise<FastifyReply> {
+  const { groups, config } = page.services;
+  const model: GroupsModel = {
+    ...shown,
+    groups: await groups.list(),
+    usersInNoGroup: await groups.countUsersInNoGroup(),
+    hasClaims: config.singleSignOn !== undefined,
+  };
+  return page.render(groupsView, model, { status, selfPath: page.isGet ? adminPaths.groups : null });
+}
+
+export function groupsView(model: GroupsModel, page: PageContext): Page {
+  const { admin } = page.messages;
+  const text = admin.groupsPage;
+  return (
+    <AdminFrame page={page} current="groups" lead={admin.groupsLead} asksFirstAt={adminPaths.groups}>
+      <Problem problem={model.problem} />
+      <Confirm
+        page={page}
+        icon="text"
+        label={text.create}
+        explanation={text.createText}
+        confirm={text.create}
+        action={adminPaths.groups}
+        tone="plain"
+      >
+        <GroupFields typed={model.typed} hasClaims={model.hasClaims} page={page} />
+      </Confirm>
+      <div class="card table-card">
+        <table class="data-table">
+          <caption class="visually-hidden">{admin.groups}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{text.name}</th>
+              <th scope="col">{text.claim}</th>
+              <th scope="col">{text.members}</th>
+              <th scope="col">{admin.rules}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {model.groups.map(({ id, name, claim, members }) => (
+              <tr key={id}>
+                <th scope="row">
+                  <a href={pageHref(page, groupPath(id))} dir="auto" translate={false}>
+                    {name}
+                  </a>
+                </th>
+                <td data-label={text.claim}>
+                  <bdi translate={false}>{claim ?? "-"}</bdi>
+                </td>
+                <td data-label={text.members}>{page.messages.formats.number(members)}</td>
+                <td data-label={admin.rules}>
+                  <a href={pageHref(page, groupRulesPath(id))} aria-label={text.rulesOf({ name })}>
+                    {admin.rules}
+                  </a>
+                </td>
+              </tr>
+            ))}
+            <tr>
+              <th scope="row">{text.everybodyElse}</th>
+              <td data-label={text.claim}>-</td>
+              <td data-label={text.members}>{page.messages.formats.number(model.usersInNoGroup)}</td>
+              <td data-label={admin.rules}>
+                <a href={pageHref(page, otherRulesPath)} aria-label={text.rulesOf({ name: text.everybodyElse })}>
+                  {admin.rules}
+                </a>
+              </td>
+            </tr>
+          </tbody>
+        </table>
+      </div>
+    </AdminFrame>
+  );
+}
+
+function Problem({ problem }: { readonly problem: string | undefined }) {
+  if (problem === undefined) return null;
+  return (
+    <Notice tone="danger" icon="alert" alert>
+      <p>{problem}</p>
+    </Notice>
+  );
+}
+
+interface GroupFieldsProps {
+  readonly typed: TypedGroup;
+  /** False: this server has no single sign-on. */
+  readonly hasClaims: boolean;
+  readonly page: PageContext;
+}
+
+function GroupFields({ typed, hasClaims, page }: GroupFieldsProps) {
+  const text = page.messages.admin.groupsPage;
+  return (
+    <>
+      <TextField id="name" label={text.name} value={typed.name} required />
+      {hasClaims || typed.claim !== "" ? (
+        <TextField id="claim" label={text.claim} hint={text.claimHint} value={typed.claim} />
+      ) : null}
+    </>
+  );
+}
+
+interface GroupModel {
+  readonly group: Group;
+  readonly hasClaims: boolean;
+  /** What was typed into the form of the group; undefined: nothing. */
+  readonly typed: TypedGroup | undefined;
+  readonly problem: string | undefined;
+  /** The addresses that were typed into the form of new members. */
+  readonly members: string;
+  readonly memberCount: number;
+  /** A part of the address; "": all members. */
+  readonly text: string;
+  readonly page: number;
+  readonly found: readonly GroupMember[];
+}
+
+async function renderGroup(
+  page: SignedInRequest,
+  status: number,
+  shown: Partial<Pick<GroupModel, "typed" | "problem" | "members">>,
+): Promise<FastifyReply> {
+  const { groups, config } = page.services;
+  const group = await groupOf(page);
+  if (group === undefined) return page.notFound();
+  const text = (page.query("q") ?? "").trim().slice(0, emailCharactersMax);
+  const number = pageOf(page.request);
+  const model: GroupModel = {
+    ...{ group, hasClaims: config.singleSignOn !== undefined, typed: undefined, problem: undefined, members: "" },
+    ...shown,
+    ...{ text, page: number },
+    memberCount: await groups.countMembers(group.id),
+    found: await groups.searchMembers(group.id, text, number),
+  };
+  return page.render(groupView, model, { status, selfPath: page.isGet ? membersPath(group.id, text, number) : null });
+}
+
+function membersPath(groupId: number, text: string, page: number): string {
+  const query = new URLSearchParams();
+  if (text !== "") query.set("q", text);
+  if (page !== 1) query.set("page", String(page));
+  const written = query.toString();
+  return written === "" ? groupPath(groupId) : `${groupPath(groupId)}?${written}`;
+}
+
+export function groupView(model: GroupModel, page: PageContext): Page {
+  const { group } = model;
+  const { admin } = page.messages;
+  const text = admin.groupsPage;
+  const path = groupPath(group.id);
+  const typed = model.typed ?? { name: group.name, claim: group.claim ?? "" };
+  const hrefOf = (number: number) => pageHref(page, membersPath(group.id, model.text, number));
+  return (
+    <AdminFrame
+      page={page}
+      current="groups"
+      lead={text.groupLead({ name: group.name, count: model.memberCount })}
+      asksFirstAt={path}
+    >
+      <Problem problem={model.problem} />
+      <section class="card">
+        <PostForm page={page} class="form" action={path} autoComplete="off">
+          <GroupFields typed={typed} hasClaims={model.hasClaims} page={page} />
+          <div class="form-end">
+            <button type="submit" class="button button-primary">
+              {admin.save}
+            </button>
+          </div>
+        </PostForm>
+      </section>
+      <p>
+        <a href={pageHref(page, groupRulesPath(group.id))}>{text.rulesOf({ name: group.name })}</a>
+      </p>
+      <section aria-labelledby="members_heading">
+        <h2 class="section-heading" id="members_heading">
+          {text.members}
+        </h2>
+        <Confirm
+          page={page}
+          icon="text"
+          label={text.addMembers}
+          explanation={text.addMembersText}
+          confirm={text.addMembers}
+          action={`${path}/members`}
+          tone="plain"
+        >
+          <TextField id="members" label={text.addresses} value={model.members} required />
+        </Confirm>
+        <SearchForm page={page} action={path} submit={admin.search}>
+          <SearchBox name="q" label={admin.searchUsers} value={model.text} />
+        </SearchForm>
+        {model.found.length === 0 ? <p>{text.noMembers}</p> : <MemberTable model={model} page={page} />}
+        <Pager
+          messages={page.messages}
+          number={model.page}
+          hasMore={model.found.length === membersPerPage}
+          newestFirst={false}
+          hrefOf={hrefOf}
+        />
+      </section>
+      <PostForm page={page} action={`${path}/delete`}>
+        <button type="submit" class="button button-quiet-danger">
+          {text.delete}
+        </button>
+      </PostForm>
+      <p>
+        <a href={pageHref(page, adminPaths.groups)}>{text.all}</a>
+      </p>
+    </AdminFrame>
+  );
+}
+
+function MemberTable({ model: { group, found }, page }: { readonly model: GroupModel; readonly page: PageContext }) {
+  const { admin } = page.messages;
+  const text = admin.groupsPage;
+  return (
+    <div class="card table-card">
+      <table class="data-table">
+        <caption class="visually-hidden">{text.members}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{admin.email}</th>
+            <th scope="col">{text.memberBy}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.map(({ userId, email, byHand, byClaim }) => (
+            <tr key={userId}>
+              <th scope="row">
+                <a href={pageHref(page, userPath(userId))} dir="ltr" translate={false}>
+                  {email}
+                </a>
+              </th>
+              <td data-label={text.memberBy}>
+                {[...(byHand ? [text.byHand] : []), ...(byClaim ? [text.byClaim] : [])].join(", ")}
+                {byHand && (
+                  <PostForm page={page} action={`${groupPath(group.id)}/members/remove`}>
+                    <input type="hidden" name="user" value={String(userId)} />
+                    <button
+                      type="submit"
+                      class="button button-quiet-danger"
+                      aria-label={admin.actionOn({ action: text.remove, name: email })}
+                    >
+                      {text.remove}
+                    </button>
+                  </PostForm>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface DeletionModel {
+  readonly group: Group;
+  /** The addresses of those whose rules get weaker. */
+  readonly weakened: readonly string[];
+}
+
+/** The page says only the number of the others. */
+const namedMax = 50;
+
+export function deletionView({ group, weakened }: DeletionModel, page: PageContext): Page {
+  const { admin, edit } = page.messages;
+  const text = admin.groupsPage;
+  const path = groupPath(group.id);
+  return (
+    <AdminFrame page={page} current="groups" lead={admin.groupsLead} asksFirstAt={path}>
+      <section class="card" aria-labelledby="delete">
+        <h2 class="section-heading" id="delete">
+          {text.delete}: <bdi translate={false}>{group.name}</bdi>
+        </h2>
+        <PostForm page={page} class="form admin-form" action={`${path}/delete`}>
+          <input type="hidden" name="confirmed" value={String(weakened.length)} />
+          <p>{text.deleteText({ count: weakened.length })}</p>
+          {weakened.length > 0 && (
+            <ul>
+              {weakened.slice(0, namedMax).map((email) => (
+                <li key={email} dir="ltr" translate={false}>
+                  {email}
+                </li>
+              ))}
+            </ul>
+          )}
+          <div class="page-actions">
+            <a class="button" href={pageHref(page, path)}>
+              {edit.cancel}
+            </a>
+            <button type="submit" class="button button-danger">
+              {text.delete}
+            </button>
+          </div>
+        </PostForm>
+      </section>
+    </AdminFrame>
+  );
+}
