@@ -29,8 +29,19 @@ async function open() {
     site.app.app.domain.db,
     "SELECT provider_sid AS sid, provider_issued_at AS iat FROM sessions",
   );
-  return { site, signedOn, first, sid: session?.sid ?? "", iat: session?.iat ?? 0 };
+  // Stored after the issuer and a blank.
+  const sid = session?.sid.slice(site.provider.issuer.length + 1) ?? "";
+  return { site, signedOn, first, sid, iat: session?.iat ?? 0 };
 }
+
+test("a logout at another provider ends nothing, though the ids are the same", async () => {
+  const { site, first, sid, iat: issuedAt } = await open();
+  const { accounts } = site.app.app.domain;
+  const other = { issuer: "https://other.example", subject, issuedAt };
+  await accounts.endProviderSessions({ ...other, sid });
+  await accounts.endProviderSessions({ ...other, sid: undefined });
+  expect(await first.signedInAs()).toBe(email);
+});
 
 describe("a logout token", () => {
   test("ends the sessions of its session at the provider, and no API token", async () => {

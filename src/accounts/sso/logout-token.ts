@@ -99,13 +99,13 @@ async function payloadOf(
   }
 }
 
-function logoutIn({ iat, exp, jti, events, sub, sid, nonce }: JWTPayload, now: number): LogoutToken | undefined {
+function logoutIn({ iss, iat, exp, jti, events, sub, sid, nonce }: JWTPayload, now: number): LogoutToken | undefined {
   const isYoung = exp !== undefined || (iat !== undefined && Math.abs(now / secondMs - iat) <= ageSecondsMax);
   if (iat === undefined || !Number.isFinite(iat) || !isYoung || !isId(jti) || nonce !== undefined) return undefined;
   const event = isObject(events) && Object.hasOwn(events, logoutEvent) ? events[logoutEvent] : undefined;
   const areIds = (sub === undefined || isId(sub)) && (sid === undefined || isId(sid));
-  if (!isObject(event) || !areIds || (sub === undefined && sid === undefined)) return undefined;
-  return { sid: isId(sid) ? sid : undefined, subject: sub, issuedAt: Math.floor(iat) };
+  if (iss === undefined || !isObject(event) || !areIds || (sub === undefined && sid === undefined)) return undefined;
+  return { issuer: iss, sid: isId(sid) ? sid : undefined, subject: sub, issuedAt: Math.floor(iat) };
 }
 
 function isId(value: unknown): value is string {

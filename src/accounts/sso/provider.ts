@@ -169,7 +169,7 @@ async function answerIn(
   const { iss: issuer, sub: subject, iat, auth_time: authenticatedAt } = idToken;
   const { sid, oid } = idToken;
   const objectId = typeof oid === "string" ? oid : undefined;
-  const session = { subject, sid: typeof sid === "string" ? sid : undefined, issuedAt: iat };
+  const session = { issuer, subject, sid: typeof sid === "string" ? sid : undefined, issuedAt: iat };
   // Both are the provider's times.
   const authenticatedFor = typeof authenticatedAt === "number" ? iat - authenticatedAt : undefined;
   const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined;

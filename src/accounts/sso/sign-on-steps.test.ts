@@ -19,7 +19,7 @@ const toConfirm: SignOnStep = {
   groups: ["staff"],
   next: null,
   persistent: true,
-  providerSession: { subject: "a-1", sid: "s-1", issuedAt: 3 },
+  providerSession: { issuer: "https://id.example.com", subject: "a-1", sid: "s-1", issuedAt: 3 },
   mailedDigest: null,
   createdAt: 5,
 };

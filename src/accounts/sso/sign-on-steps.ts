@@ -145,7 +145,7 @@ function readConfirmStep(
   const hasClaims = typeof issuer === "string" && typeof subject === "string" && typeof email === "string";
   const areNumbers = typeof userId === "number" && typeof createdAt === "number" && typeof issuedAt === "number";
   if (!hasClaims || !areNumbers) return undefined;
-  const providerSession = { subject, sid: typeof sid === "string" ? sid : undefined, issuedAt };
+  const providerSession = { issuer, subject, sid: typeof sid === "string" ? sid : undefined, issuedAt };
   const mailedDigest = typeof step.mailedDigest === "string" ? step.mailedDigest : null;
   const groups = Array.isArray(step.groups) ? step.groups.filter((group) => typeof group === "string") : null;
   const claims = { issuer, subject, email, groups, providerSession };

@@ -98,6 +98,7 @@ export async function findCompleteSession(tx: Transaction, access: AccessKeys, s
 
 /** A logout that the provider reported: of one session there, or of all of a user. */
 export interface LogoutToken {
+  readonly issuer: string;
   readonly sid: string | undefined;
   readonly subject: string | undefined;
   /** In seconds since the epoch, by the provider's clock. Sessions whose ID token is newer go on. */
@@ -105,7 +106,7 @@ export interface LogoutToken {
 }
 
 /** What the provider said about the session that a session here began with. */
-export type ProviderSession = Pick<LogoutToken, "sid" | "issuedAt"> & { readonly subject: string };
+export type ProviderSession = Pick<LogoutToken, "issuer" | "sid" | "issuedAt"> & { readonly subject: string };
 
 const logoutKeptMs = 10 * minuteMs;
 const insertLogout = providerLogouts.insert(
@@ -121,17 +122,19 @@ const removeOfSubject = sql<[subject: string, issuedAt: number]>(
 const removeOfSid = sql<[sid: string, issuedAt: number]>(
   "DELETE FROM sessions WHERE provider_sid = ? AND provider_issued_at <= ?",
 );
-const keyOf = ({ sid, subject }: Pick<LogoutToken, "sid" | "subject">) =>
-  sid === undefined ? `sub ${subject}` : `sid ${sid}`;
+/** Another provider, after a change of the settings, can give the same id to somebody else. No issuer contains a blank. */
+const at = (issuer: string, id: string) => `${issuer} ${id}`;
+const keyOf = ({ issuer, sid, subject }: Pick<LogoutToken, "issuer" | "sid" | "subject">) =>
+  sid === undefined ? `sub ${at(issuer, subject ?? "")}` : `sid ${at(issuer, sid)}`;
 
 /** Requires the accounts lock. */
 async function isLoggedOut(
   tx: Transaction,
-  { subject, sid, issuedAt }: ProviderSession,
+  { issuer, subject, sid, issuedAt }: ProviderSession,
   now: number,
 ): Promise<boolean> {
-  const ofSubject = keyOf({ sid: undefined, subject });
-  const ofSid = sid === undefined ? ofSubject : keyOf({ sid, subject });
+  const ofSubject = keyOf({ issuer, sid: undefined, subject });
+  const ofSid = sid === undefined ? ofSubject : keyOf({ issuer, sid, subject });
   return (await tx.one(findLogout, ofSubject, ofSid, issuedAt, now - logoutKeptMs)) !== undefined;
 }
 
@@ -151,8 +154,27 @@ function providerSessionOf(row: {
   readonly providerSubject: string | null;
   readonly providerIssuedAt: number | null;
 }): ProviderSession | null {
-  const { providerSid: sid, providerSubject: subject, providerIssuedAt: issuedAt } = row;
-  return subject === null || issuedAt === null ? null : { sid: sid ?? undefined, subject, issuedAt };
+  const { providerSid, providerSubject, providerIssuedAt: issuedAt } = row;
+  if (providerSubject === null || issuedAt === null) return null;
+  const issuer = providerSubject.slice(0, providerSubject.indexOf(" "));
+  const idIn = (stored: string) => stored.slice(issuer.length + 1);
+  return {
+    issuer,
+    sid: providerSid === null ? undefined : idIn(providerSid),
+    subject: idIn(providerSubject),
+    issuedAt,
+  };
+}
+
+/** As `providerSessionOf` reads them. */
+function columnsOf(session: ProviderSession | null) {
+  if (session === null) return { providerSid: null, providerSubject: null, providerIssuedAt: null };
+  const { issuer, sid, subject, issuedAt } = session;
+  return {
+    providerSid: sid === undefined ? null : at(issuer, sid),
+    providerSubject: at(issuer, subject),
+    providerIssuedAt: issuedAt,
+  };
 }
 
 /** Requires the accounts lock. Writes nothing when it refuses. */
@@ -179,8 +201,7 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
   const userAgent = client.userAgent.slice(0, userAgentLengthMax);
   const id = await nextId(tx, "sessions");
   const { address } = client;
-  const { sid = null, subject = null, issuedAt = null } = providerSession ?? {};
-  const atProvider = { providerSid: sid, providerSubject: subject, providerIssuedAt: issuedAt };
+  const atProvider = columnsOf(providerSession);
   const deciding = { provedAt: isProved ? now : null, waitsForFactor, persistent, adminUntil, ...atProvider };
   const row = { digest, id, userId, createdAt: now, seenAt: now, ...deciding, address, userAgent };
   await insertSession(tx, access, row);
@@ -251,13 +272,13 @@ export function createSessionStore(db: Database, access: AccessKeys) {
     /** See `LogoutToken`. Sign-ons of that time that are still under way start no session. */
     endProviderSessions: (logout: LogoutToken, now: number): Promise<void> =>
       db.writeSerialized("accounts", async (tx) => {
-        const { sid, subject, issuedAt } = logout;
+        const { issuer, sid, subject, issuedAt } = logout;
         await tx.run(removeOldLogouts, now - logoutKeptMs);
         const key = keyOf(logout);
         await tx.run(insertLogout, ...providerLogouts.values({ key, issuedAt, receivedAt: now }));
         await (sid === undefined
-          ? tx.run(removeOfSubject, subject ?? "", issuedAt)
-          : tx.run(removeOfSid, sid, issuedAt));
+          ? tx.run(removeOfSubject, at(issuer, subject ?? ""), issuedAt)
+          : tx.run(removeOfSid, at(issuer, sid), issuedAt));
       }),
   };
 }

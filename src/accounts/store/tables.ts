@@ -72,7 +72,7 @@ export const sessions = new AuthenticatedTable("sessions", "session", {
   provedAt: authenticated(nullable(integer)),
   /** The provider's groups make the user an administrator until then; null: they do not. */
   adminUntil: authenticated(nullable(integer)),
-  /** See `ProviderSession`. */
+  /** See `ProviderSession`. The ids follow their issuer and a blank. */
   providerSid: authenticated(nullable(text)),
   providerSubject: authenticated(nullable(text)),
   providerIssuedAt: authenticated(nullable(integer)),

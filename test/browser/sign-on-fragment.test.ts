@@ -1,0 +1,63 @@
+import { createServer } from "node:net";
+import { launch } from "puppeteer-core";
+import { afterAll, expect, it, onTestFinished } from "vitest";
+import { startProvider } from "../support/provider.ts";
+import { openSite } from "../support/site.ts";
+
+/** The provider needs the server's address before either runs. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("There is no port.");
+  return address.port;
+}
+
+const port = await freePort();
+const provider = await startProvider(`http://127.0.0.1:${port}`);
+afterAll(() => provider.close());
+const site = openSite({ ...provider.environment, PWP__OIDC__ONLY: "true", PORT: String(port) });
+
+const readsItsFragment =
+  '<!doctype html><title>provider</title><script>document.title = "read" + location.hash</script>';
+
+/** Browsers carry the part after `#` over redirects, and it can be the key of a link. */
+it.each([
+  ["the sign-in page, with scripts", "/users/sign_in#the-key", true],
+  ["the sign-in page, without scripts", "/users/sign_in#the-key", false],
+  ["a page that redirects to it, with scripts", "/users/token#the-key", true],
+  ["a page that redirects to it, without scripts", "/users/token#the-key", false],
+])("the provider does not get the key in the address of %s", async (_what, path, javaScriptEnabled) => {
+  const { page } = await site.visit({
+    signedIn: "by hand",
+    allowedOrigins: [provider.issuer],
+    javaScriptEnabled,
+  });
+  await page.route(`${provider.issuer}/**`, (route) =>
+    route.fulfill({ contentType: "text/html", body: readsItsFragment }),
+  );
+  await page.goto(path, { waitUntil: "commit" });
+  await page.waitForURL(`${provider.issuer}/**`);
+  expect(page.url()).not.toContain("the-key");
+  if (javaScriptEnabled) await page.waitForFunction(() => document.title === "read");
+});
+
+const firefox = process.env.SEALPUSH_TEST_FIREFOX || undefined;
+
+it.runIf(firefox !== undefined).each(["/users/sign_in#the-key", "/users/token#the-key"])(
+  "nor in Firefox: %s",
+  async (path) => {
+    const browser = await launch({ browser: "firefox", executablePath: firefox ?? "", headless: true });
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    await page.setRequestInterception(true);
+    page.on("request", (request) => {
+      const isForProvider = request.url().startsWith(provider.issuer);
+      void (isForProvider ? request.respond({ contentType: "text/html", body: readsItsFragment }) : request.continue());
+    });
+    await page.goto(`http://127.0.0.1:${port}${path}`, { waitUntil: "domcontentloaded" });
+    await page.waitForFunction(() => document.title.startsWith("read"));
+    expect([await page.title(), page.url().includes("the-key")]).toEqual(["read", false]);
+  },
+);
