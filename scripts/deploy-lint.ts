@@ -8,6 +8,7 @@ import { composeProblems } from "./deploy/compose.ts";
 import { dockerfileProblems, imageOf } from "./deploy/dockerfile.ts";
 import { factsOf, programProblems } from "./deploy/facts.ts";
 import { quadletProblems } from "./deploy/quadlet.ts";
+import { templateProblems } from "./deploy/templates.ts";
 import { backupUnitProblems, templateUnitProblems, unitProblems } from "./deploy/unit.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -72,6 +73,10 @@ function ownProblems(): readonly string[] {
     ["deploy/systemd", unitProblems(unit, read("deploy/systemd/sealpush"))],
     ["deploy/systemd", backupUnitProblems(read("deploy/systemd/sealpush-backup.service"), unit)],
     ["deploy/systemd", templateUnitProblems(read("deploy/systemd/sealpush@.service"), unit)],
+    ...["portainer.json", "unraid.xml", "casaos.yaml"].map((name) => {
+      const file = `deploy/templates/${name}`;
+      return [file, templateProblems(read(file), facts, image)] as const;
+    }),
     ["deploy/podman", quadletProblems(read("deploy/podman/sealpush.container"), facts, image)],
   ];
   return found.flatMap(([file, problems]) => problems.map((problem) => `${file}: ${problem}`));

@@ -10,6 +10,7 @@ import { composeProblems } from "./compose.ts";
 import { dockerfileProblems, imageOf } from "./dockerfile.ts";
 import { factsOf, programProblems } from "./facts.ts";
 import { quadletProblems } from "./quadlet.ts";
+import { templateProblems } from "./templates.ts";
 import { backupUnitProblems, templateUnitProblems, unitProblems } from "./unit.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -336,5 +337,18 @@ describe("the check of Podman's unit", () => {
     ["an unknown setting", "PWP__TRUSTED_PROXIES", "PWP__TRUSTED_PROXY", /is not a setting/],
   ])("finds %s", (_what, from, to, reason) => {
     expect(quadletProblems(changed(quadlet, from, to), facts, image).join()).toMatch(reason);
+  });
+});
+
+describe("the check of the templates", () => {
+  it.each(["portainer.json", "unraid.xml", "casaos.yaml"])("accepts %s as shipped, and finds what differs", (name) => {
+    const template = read(`deploy/templates/${name}`);
+    expect(templateProblems(template, facts, image)).toEqual([]);
+    const problemsWith = (from: string, to: string) =>
+      templateProblems(changed(template, from, to).replaceAll(from, to), facts, image).join();
+    expect(problemsWith(`sealpush:${facts.version}`, "sealpush:latest")).toMatch(/the image of/);
+    expect(problemsWith("5100", "80")).toMatch(/the port/);
+    expect(problemsWith("/data", "/app")).toMatch(/the data folder/);
+    expect(problemsWith("PWP__TRUSTED_PROXIES", "PWP__TRUSTED_PROXY")).toMatch(/is not a setting/);
   });
 });
