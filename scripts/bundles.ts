@@ -16,6 +16,12 @@ const manifestFile = join(assetsDir, "manifest.json");
 /** The source of the format of end-to-end pushes becomes part of each bundle that uses it. */
 const sourceOfAge = { "@sealpush/age": join(root, "packages/age/src") };
 
+/** These have hundreds of small files, and loading those took a third of the start: they become part of the server's bundle. */
+const packagesOfManyFiles = {
+  typebox: join(root, "node_modules/typebox/build/index.mjs"),
+  yaml: join(root, "node_modules/yaml/browser/index.js"),
+};
+
 /**
  * The server: a small start file that checks the version of Node, and the program, which it loads only then; and the file
  * of its thread. Packages stay outside: some of them are native, and all are installed anyway.
@@ -34,7 +40,7 @@ export const serverBundle = {
   format: "esm",
   target: "node24",
   packages: "external",
-  alias: sourceOfAge,
+  alias: { ...sourceOfAge, ...packagesOfManyFiles },
   jsx: "automatic",
   jsxImportSource: "preact",
   sourcemap: true,
