@@ -169,6 +169,10 @@ export interface EnglishMessages {
     readonly open: string;
     readonly wrong: string;
     readonly used: string;
+    readonly openedAt: Message<{ time: string }>;
+    readonly openingCounts: string;
+    readonly showAgain: string;
+    readonly unanswered: string;
     readonly headingOwner: string;
     readonly leadOwner: string;
     readonly audit: string;

@@ -14,6 +14,8 @@ export type AssetName =
   | "new-push.js"
   | "passkeys.js"
   | "secret.js"
+  | "link-page.js"
+  | "open-in-place.js"
   | "new-request.js"
   | "requests.js"
   | "seal.js"

@@ -1,9 +1,11 @@
 import type { FastifyReply } from "fastify";
+import type { ComponentChildren } from "preact";
 import type { Messages } from "../i18n/i18n.ts";
-import { Layout } from "./layout.tsx";
+import { Layout, type LayoutProps } from "./layout.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { MessageCard } from "./parts/notice.tsx";
 import type { PageRequest } from "./request.ts";
+import { OpenedBefore, OpeningFailed } from "./secret/step-view.tsx";
 
 /** The answer for pushes that expired, were deleted or never existed: the same status and body for all of them. */
 export function renderGone(page: PageRequest): FastifyReply {
@@ -20,21 +22,34 @@ export function renderOldFile(page: PageRequest): FastifyReply {
  * not repeat the requested address: its bytes are the same for every link.
  */
 export function goneView(page: PageContext): Page {
-  return messageView(page, page.messages.gone);
+  const { messages } = page;
+  return (
+    <MessageView page={page} texts={messages.gone}>
+      <OpenedBefore messages={messages} counts={false} />
+      <button type="button" class="button" hidden data-opens-again>
+        {messages.step.showAgain}
+      </button>
+      <OpeningFailed page={page} />
+    </MessageView>
+  );
 }
 
 /** As `goneView`, it repeats nothing of the address. */
 export function oldFileView(page: PageContext): Page {
-  return messageView(page, page.messages.oldFile);
+  return <MessageView page={page} texts={page.messages.oldFile} />;
 }
 
-type GoneTexts = Pick<Messages["gone"], "title" | "heading" | "text" | "advice">;
+interface MessageViewProps extends Pick<LayoutProps, "page"> {
+  readonly texts: Pick<Messages["gone"], "title" | "heading" | "text" | "advice">;
+  readonly children?: ComponentChildren;
+}
 
-function messageView(page: PageContext, { title, heading, text, advice }: GoneTexts): Page {
+function MessageView({ page, texts: { title, heading, text, advice }, children }: MessageViewProps) {
   return (
     <Layout page={{ ...page, selfPath: null }} title={title} privatePage width="narrow">
       <MessageCard icon="clock" heading={heading}>
         <p class="lead">{text}</p>
+        {children}
         <p>{advice}</p>
       </MessageCard>
     </Layout>

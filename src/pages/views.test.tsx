@@ -152,6 +152,7 @@ const endToEnd = { underPassphrase: true, check: hostile };
 const step: StepModel = {
   action: `/p/${hostile}`,
   idempotencyKey: hostile,
+  retrySeconds: 60,
   passphraseRequired: true,
   refusal: { reason: "wrong" },
   viewsRemaining: 1,

@@ -336,6 +336,7 @@ describe("files sealed in the browser", () => {
     const chooser = `window.showSaveFilePicker = async ({ suggestedName }) =>
       (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true })`;
     await page.addInitScript(chooser);
+    await page.reload();
     await page.goto(`${path}#${key.identity}`);
     await openButton(page).click();
     await page.getByRole("link", { name: secret.download({ filename: "whole.bin" }) }).click();

@@ -85,6 +85,8 @@ function makeAssets(dataDir: string): string {
     "field-editor.js",
     "one-time-codes.js",
     "sealed-link.js",
+    "link-page.js",
+    "open-in-place.js",
     "open-sealed.js",
     "new-request.js",
     "requests.js",

@@ -1,20 +1,11 @@
 import { findIdentity } from "@sealpush/age/key-check";
+import { withTabStorage } from "./tab-storage.ts";
 
 /**
  * The key of a link that was just sealed in this tab, in the storage of the tab: the page of the link can be reloaded until
  * somebody has the link. The name has the url_token, so that another push never gets it.
  */
 const nameOf = (previewPath: string) => `sealpush_link_key ${previewPath.split("/")[2]}`;
-
-/** A browser that blocks storage throws. */
-function withTabStorage<T>(use: (storage: Storage) => T): T | undefined {
-  try {
-    return use(sessionStorage);
-  } catch (error) {
-    if (error instanceof DOMException) return undefined;
-    throw error;
-  }
-}
 
 /** @param previewPath of the page of the link. @returns whether it is stored. */
 export function keepLinkKey(previewPath: string, identity: string): boolean {

@@ -67,8 +67,9 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
       title={created.title}
       privatePage
       width="wide"
-      // The first one stores the key.
+      // The second one stores the key.
       scripts={[
+        "link-page.js",
         ...(model.endToEnd === null ? [] : ["sealed-link.js" as const]),
         ...(hasSealedLabels(model.labels) ? ["open-sealed.js" as const] : []),
       ]}

@@ -17,6 +17,8 @@ export interface PostFormProps {
   readonly autoComplete?: "off";
   /** Where scripts run, the page stays until the answer is there (browser/parts/send.ts). The answer uses `redirectAfterForm`. */
   readonly keepsTyped?: boolean;
+  /** Where scripts run, the answer takes the place of the page; for how many seconds it can be repeated (browser/parts/open-in-place.ts). */
+  readonly opensInPlace?: number;
   readonly children: ComponentChildren;
 }
 
@@ -33,6 +35,7 @@ export function PostForm({
   answerAt,
   autoComplete,
   keepsTyped = false,
+  opensInPlace,
   children,
 }: PostFormProps) {
   return (
@@ -44,6 +47,7 @@ export function PostForm({
       encType={multipart ? "multipart/form-data" : undefined}
       autoComplete={autoComplete}
       data-keeps-typed={keepsTyped || undefined}
+      data-opens={opensInPlace}
     >
       {page.formToken !== null && <input type="hidden" name={formTokenField} value={page.formToken} />}
       {children}

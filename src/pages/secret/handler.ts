@@ -101,6 +101,7 @@ async function renderStep(
     action: path,
     // Browsers send it again when the opened page is reloaded.
     idempotencyKey: makeOpaqueToken(page.services.random),
+    retrySeconds: page.services.config.claimRetrySeconds,
     passphraseRequired: push?.passphraseRequired ?? true,
     refusal,
     viewsRemaining: push?.viewsRemaining ?? null,

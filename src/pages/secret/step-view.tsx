@@ -20,6 +20,8 @@ export interface StepModel {
   readonly action: string;
   /** A random text that lets the POST be repeated. */
   readonly idempotencyKey: string;
+  /** For how long the POST can be repeated. */
+  readonly retrySeconds: number;
   readonly passphraseRequired: boolean;
   /** Why the attempt before this one failed; null on the first visit. */
   readonly refusal:
@@ -70,8 +72,17 @@ export function stepView(model: StepModel, page: PageContext): Page {
             <p>{step.used}</p>
           </Notice>
         )}
+        {model.refusal === null && <OpenedBefore messages={messages} counts={model.viewer === "recipient"} />}
         <SealedStep model={model} page={page}>
-          <PostForm page={page} class="form" id={formId} action={model.action} autoComplete="off">
+          <OpeningFailed page={page} />
+          <PostForm
+            page={page}
+            class="form"
+            id={formId}
+            action={model.action}
+            autoComplete="off"
+            opensInPlace={model.retrySeconds}
+          >
             <input type="hidden" name="idempotency_key" value={model.idempotencyKey} />
             {model.passphraseRequired && (
               <InputField
@@ -115,6 +126,36 @@ function leadOf({ viewer, viewsRemaining, ...model }: StepModel, step: Messages[
   if (viewer === "administrator") return step.notCountedAdministrator;
   const counts = viewsRemaining === null ? step.lead : step.viewsLeft({ count: viewsRemaining });
   return asksForPassphrase(model) ? `${step.leadPassphrase} ${counts}` : counts;
+}
+
+interface OpenedBeforeProps {
+  readonly messages: Messages;
+  /** Whether another opening is another view. */
+  readonly counts: boolean;
+}
+
+/** For somebody who comes back: a script shows when this tab has opened the secret (browser/parts/open-in-place.ts). */
+export function OpenedBefore({ messages: { step }, counts }: OpenedBeforeProps) {
+  return (
+    <div hidden data-opened-at={step.openedAt({ time: "{time}" })}>
+      <Notice tone="info" icon="eye">
+        <p />
+        {counts && <p data-counts-again>{step.openingCounts}</p>}
+      </Notice>
+    </div>
+  );
+}
+
+/** A script shows it if no answer came. The page names that script here, because it is loaded when it is needed. */
+export function OpeningFailed({ page: { messages, assetUrl, assetIntegrity } }: { readonly page: PageContext }) {
+  const name = "open-in-place.js";
+  return (
+    <div hidden data-opening-failed data-script={assetUrl(name)} data-integrity={assetIntegrity(name)}>
+      <Notice tone="danger" icon="alert" alert>
+        <p>{messages.step.unanswered}</p>
+      </Notice>
+    </div>
+  );
 }
 
 interface SealedStepProps extends StepProps {

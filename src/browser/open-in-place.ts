@@ -1,0 +1,3 @@
+import { openInPlace } from "./parts/open-in-place.ts";
+
+openInPlace();

@@ -1,0 +1,32 @@
+import { openingName, withTabStorage } from "./tab-storage.ts";
+
+/**
+ * The script that opens a secret in place (open-in-place.ts) is loaded when the form is sent, or when this tab has opened the
+ * secret before, because most of those who see a link for the first time wait for its bytes. If it does not load, the browser
+ * sends the form.
+ */
+export function loadOpening(): void {
+  const place = document.querySelector<HTMLElement>("[data-opening-failed]");
+  if (place === null) return;
+  const form = document.querySelector<HTMLFormElement>("form[data-opens]");
+  const load = (then: () => void) => {
+    const script = document.createElement("script");
+    const src = `${place.dataset.script}#${document.scripts.length}`;
+    Object.assign(script, { type: "module", src, integrity: place.dataset.integrity });
+    script.addEventListener("load", then);
+    script.addEventListener("error", () => form?.submit());
+    document.head.append(script);
+  };
+  if (withTabStorage((storage) => storage.getItem(openingName)) !== null) {
+    load(() => undefined);
+    return;
+  }
+  form?.addEventListener(
+    "submit",
+    (event) => {
+      event.preventDefault();
+      load(() => form.requestSubmit());
+    },
+    { once: true },
+  );
+}

@@ -1,0 +1,148 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { en } from "../../src/i18n/i18n.ts";
+import { sealingPages } from "../support/sealing-pages.ts";
+import { openSite } from "../support/site.ts";
+
+const site = openSite();
+const { gone, step, secret } = en;
+const { sealInPage } = sealingPages(site);
+
+const openButton = (page: Page) => page.getByRole("button", { name: step.open });
+const views = async (urlToken: string) => (await site.auditKinds(urlToken)).filter((kind) => kind === "view").length;
+const openedNote = (page: Page) => page.getByText(/^You opened this at \d\d:\d\d\.$/);
+
+async function openPush(fields: Readonly<Record<string, unknown>> = {}) {
+  const push = await site.push({ payload: "canary", expire_after_views: 5, ...fields }, "owned");
+  const { page } = await site.visit();
+  await page.goto("/");
+  await page.goto(push.path);
+  expect(await openedNote(page).isVisible()).toBe(false);
+  await openButton(page).click();
+  await expectShown(page);
+  return { page, ...push };
+}
+
+async function expectShown(page: Page): Promise<void> {
+  await page.getByText(secret.reveal).first().waitFor();
+  expect(await page.locator("#payload").textContent()).toBe("canary");
+}
+
+/** As after the time in which the server repeats its answer. */
+const passRetryTime = (page: Page) =>
+  page.evaluate(() => {
+    for (const name of Object.keys(sessionStorage)) {
+      const opening = JSON.parse(sessionStorage.getItem(name) ?? "");
+      sessionStorage.setItem(name, JSON.stringify({ ...opening, repeatsUntil: 0 }));
+    }
+  });
+
+describe("a secret that was opened in place of its step", () => {
+  it("is behind the step in the history, which says when it was opened, and is repeated without another view", async () => {
+    const { page, path, urlToken } = await openPush();
+    expect(new URL(page.url()).pathname).toBe(path);
+    await page.goto("/");
+    await page.goBack();
+    await page.getByRole("heading", { name: step.heading }).waitFor();
+    await openedNote(page).waitFor();
+    expect(await page.content()).not.toContain("canary");
+    expect(await page.getByText(step.openingCounts).isVisible()).toBe(false);
+    await openButton(page).click();
+    await page.getByText(secret.repeated).waitFor();
+    await expectShown(page);
+    expect(await views(urlToken)).toBe(1);
+    await page.goBack();
+    await page.waitForURL(`${site.baseUrl}/`);
+  });
+
+  it("is shown again when it is reloaded, and says after a while that opening it is another view", async () => {
+    const { page, urlToken } = await openPush();
+    await page.reload();
+    await page.getByText(secret.repeated).waitFor();
+    await expectShown(page);
+    expect(await views(urlToken)).toBe(1);
+    await passRetryTime(page);
+    await page.reload();
+    await openedNote(page).waitFor();
+    await page.getByText(step.openingCounts).waitFor();
+    expect(await page.content()).not.toContain("canary");
+    expect(await views(urlToken)).toBe(1);
+    await openButton(page).click();
+    await expectShown(page);
+    expect(await views(urlToken)).toBe(2);
+  });
+
+  it("is shown again after its last view, by a reload or a button, for the time of repeats", async () => {
+    const { page, urlToken } = await openPush({ expire_after_views: 1 });
+    await page.reload();
+    await page.getByText(secret.lastViewAgain).waitFor();
+    await page.goto("/");
+    await page.goBack();
+    await page.getByRole("heading", { name: gone.heading }).waitFor();
+    await openedNote(page).waitFor();
+    await page.getByRole("button", { name: step.showAgain }).click();
+    await page.getByText(secret.lastViewAgain).waitFor();
+    await expectShown(page);
+    expect(await views(urlToken)).toBe(1);
+    await passRetryTime(page);
+    await page.reload();
+    await openedNote(page).waitFor();
+    expect(await page.getByRole("button", { name: step.showAgain }).isVisible()).toBe(false);
+    expect(await page.content()).not.toContain("canary");
+  });
+
+  it("counts one view if its answer was lost, also when the page was reloaded in between", async () => {
+    for (const reloads of [false, true]) {
+      const { urlToken, path } = await site.push({ payload: "canary", expire_after_views: 5 }, "owned");
+      const { page } = await site.visit({ expectedErrors: /ERR_FAILED/ });
+      await page.goto(path);
+      await page.route(`**${path}`, async (route) => {
+        if (route.request().method() !== "POST") return await route.fallback();
+        await route.fetch();
+        await route.abort();
+      });
+      await openButton(page).click();
+      await page.getByText(step.unanswered).waitFor();
+      await page.unroute(`**${path}`);
+      if (reloads) await page.reload();
+      await openButton(page).click();
+      await page.getByText(secret.repeated).waitFor();
+      await expectShown(page);
+      expect(await views(urlToken)).toBe(1);
+    }
+  });
+
+  it("asks for its passphrase in place too, and again when it is reloaded", async () => {
+    const { urlToken, path } = await site.push({ payload: "canary", passphrase: "phrase" }, "owned");
+    const { page } = await site.visit();
+    await page.goto(path);
+    const field = page.getByLabel(step.passphrase, { exact: true });
+    await field.fill("wrong");
+    await openButton(page).click();
+    await page.getByText(step.wrong).first().waitFor();
+    await field.fill("phrase");
+    await openButton(page).click();
+    await expectShown(page);
+    await page.reload();
+    await openedNote(page).waitFor();
+    await field.fill("phrase");
+    await openButton(page).click();
+    await page.getByText(secret.repeated).waitFor();
+    expect((await site.auditKinds(urlToken)).filter((kind) => kind === "view")).toHaveLength(1);
+  });
+
+  it("opens with the key in the address, which the step keeps", async () => {
+    const { link } = await sealInPage("canary");
+    const { page } = await site.visit();
+    await page.goto(link);
+    await openButton(page).click();
+    await expectShown(page);
+    expect(page.url()).toBe(link);
+    await page.goto("/");
+    await page.goBack();
+    await openedNote(page).waitFor();
+    await openButton(page).click();
+    await page.getByText(secret.repeated).waitFor();
+    await expectShown(page);
+  });
+});
