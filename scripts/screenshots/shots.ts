@@ -30,7 +30,7 @@ async function openLink(page: Page, origin: string): Promise<void> {
 async function openSecret(page: Page, origin: string): Promise<void> {
   await openLink(page, origin);
   await page.locator("main form button[type=submit]").click();
-  await page.locator("[data-unveils]").click();
+  await page.locator("[data-veil] > summary").click();
 }
 
 /** Pages for everybody. */

@@ -225,6 +225,8 @@ export interface EnglishMessages {
     readonly openedLast: Message<{ date: string }>;
     readonly openedByOthers: string;
     readonly copyField: Message<{ label: string }>;
+    readonly copyAll: string;
+    readonly allAsText: string;
     readonly codeLeft: Message<{ seconds: string }>;
     readonly codeSeed: string;
   };

@@ -382,6 +382,13 @@ describe("a secret link's page", () => {
     expect(html).toContain("xn--xample-2of.com");
   });
 
+  it("has the fields as one text to copy, too", () => {
+    const fields = [{ label: "User", value: hostile, type: "text" as const }];
+    const page = renderPage(secretView(secret("text", { fields, files: [] }), contextOf(en)));
+    expect(page).toContain('data-copy="payload"');
+    expect(page).toContain('<pre id="payload"');
+  });
+
   it("shows when no view is left", () => {
     const last = { viewsRemaining: 0, files: [] };
     const page = renderPage(secretView(secret("text", { ...last, repeated: false }), contextOf(en)));

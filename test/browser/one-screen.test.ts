@@ -153,7 +153,6 @@ describe("the line that options, labels and emails are folded behind", () => {
     const form = newPushForm(page);
     await form.more.click();
     await form.deletable.uncheck();
-    await page.locator("#push_sender_shown").uncheck();
     await form.name.fill("VPN");
     await page.locator("#push_notify_emails_to").fill("bob@example.com, eve@example.com,");
     await page.locator("#push_notify_on_view").check();

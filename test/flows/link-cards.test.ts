@@ -32,7 +32,6 @@ const cardIn = (html: string) =>
   );
 
 const card = {
-  type: "website",
   site_name: "ACME",
   description: en.robot.text,
   image: `${baseUrl}/assets/icon-512.png`,

@@ -67,7 +67,7 @@ export function enableSealedFiles(
       size: details?.size ?? bytes,
     };
     row.parentElement?.append(row);
-    row.querySelector(".file-name")?.replaceChildren(file.name);
+    row.querySelector(".file-name > bdi")?.replaceChildren(file.name);
     if (details !== undefined) row.querySelector(".file-size")?.replaceChildren(formatSize(file.size, tag));
     const work = new Work(row, section.dataset, file.name);
     link.setAttribute("aria-label", fillIn(section.dataset.download, { filename: file.name }));

@@ -13,7 +13,6 @@ export interface LinkCardProps {
  */
 export function LinkCard({ page, title }: LinkCardProps) {
   const properties = {
-    "og:type": "website",
     "og:site_name": nameOf(page.theme),
     "og:title": title,
     "og:description": page.messages.robot.text,

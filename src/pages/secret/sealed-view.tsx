@@ -130,8 +130,8 @@ function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }:
           <li key={href} class="file" data-sealed-file={filename} data-bytes={sizeBytes}>
             <Icon name="file" />
             <div class="file-text">
-              <span class="file-name" dir="auto">
-                {filename}
+              <span class="file-name">
+                <bdi>{filename}</bdi>
               </span>
               <span class="file-size">{formats.bytes(sizeBytes)}</span>
               <progress max={1} value={0} aria-label={secret.download({ filename })} hidden />

@@ -46,8 +46,8 @@ export function secretView(model: SecretModel, page: PageContext): Page {
             messages={page.messages}
           />
         )}
-        <ClipboardStatus messages={page.messages} />
         <Menu model={model} page={page} />
+        <ClipboardStatus messages={page.messages} />
       </div>
       {model.earlierViews !== null && <EarlierByOthers views={model.earlierViews} messages={page.messages} />}
     </Layout>
@@ -129,7 +129,7 @@ function Menu({ model, page }: Props) {
   const { kind, payload, fields, blur, endToEnd, earlierViews, deletePath } = model;
   const isFirst = earlierViews?.count === 0;
   const mayHaveText = kind !== "url" && (payload !== "" || endToEnd !== null);
-  const needsScripts = deletePath === null && !isFirst;
+  const needsScripts = deletePath === null && !isFirst && fields === null;
   if (needsScripts && !mayHaveText) return null;
   const isText = fields === null && kind !== "qr";
   return (
@@ -142,9 +142,16 @@ function Menu({ model, page }: Props) {
         {mayHaveText && (
           <div class="secret-choices" {...shownByScript(model)}>
             <PayloadChoices messages={messages} blur={blur && fields === null} saves={isText} />
+            {fields !== null && <CopyButton messages={messages} of="payload" label={secret.copyAll} />}
           </div>
         )}
-        {isFirst && <p class="earlier">{secret.firstView}</p>}
+        {fields !== null && (
+          <details class="disclosure">
+            <summary>{secret.allAsText}</summary>
+            <ExactText id="payload" text={payload} />
+          </details>
+        )}
+        {isFirst && <p class="field-hint">{secret.firstView}</p>}
         {deletePath !== null && (
           <Confirm
             page={page}
@@ -303,12 +310,12 @@ function OnlyFile({ file: { filename, sizeBytes, href, viewHref }, isPrimary, me
     <>
       <a class={`button button-large button-wide${isPrimary ? " button-primary" : ""}`} href={href} download>
         <Icon name="download" />
-        <span class="button-name">{secret.downloadOne.parts({ filename: name, size: formats.bytes(sizeBytes) })}</span>
+        <span>{secret.downloadOne.parts({ filename: name, size: formats.bytes(sizeBytes) })}</span>
       </a>
       {viewHref !== null && (
         <a class="button button-wide" href={viewHref} target="_blank" rel="noreferrer noopener">
           <Icon name="eye" />
-          <span class="button-name">{secret.look.parts({ filename: name })}</span>
+          <span>{secret.look.parts({ filename: name })}</span>
         </a>
       )}
     </>

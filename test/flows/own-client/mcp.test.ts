@@ -100,6 +100,19 @@ test("opening is a tool only if the person who starts it allows it", async () =>
   expect(await allowed.answer("open", { push: link })).toEqual({ expired: false, payload: "correct horse", files: [] });
 });
 
+test("a push that is sealed end to end is not opened without its key, which spends no view", async () => {
+  const program = signedIn();
+  const link = (await program.run(["push", "--e2e", "--views", "1"], { stdin: "correct horse" })).stdout.trim();
+  const model = await connect(program, ["--show-secrets"]);
+  const [withoutKey = ""] = link.split("#");
+  expect(await model.call("open", { push: withoutKey })).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining("No view was spent.") }],
+  });
+  expect(await model.answer("open", { push: link })).toMatchObject({ payload: "correct horse" });
+  expect(await model.close()).toBe(0);
+});
+
 test("a model asks for a secret and lists the answers, and gets neither them nor what opens them", async () => {
   const program = makeClientProgram("whole", {
     SEALPUSH_SERVER: server,

@@ -1,7 +1,8 @@
 import { access, constants, stat } from "node:fs/promises";
 import type { Retrieved } from "../client.ts";
 import { ClientError } from "../errors.ts";
-import { readLink, readRequestLink } from "../link.ts";
+import { readRequestLink } from "../link.ts";
+import { keyIsMissing, lacksKey } from "../missing-key.ts";
 import { type Found, selectField, type WantedField } from "./field-to-print.ts";
 import {
   askForPassphrase,
@@ -136,20 +137,8 @@ async function assertWritable(folder: string): Promise<void> {
   await access(folder, constants.W_OK);
 }
 
-/** Opening an end-to-end push without its key would spend a view on a text that only the key opens. */
 async function refuseWithoutKey(client: Connection["client"], push: string, io: CommandIo): Promise<void> {
-  if ((readLink(push)?.fragment ?? "") !== "") return;
-  const { encryption } = await client.preview(push, { signal: io.interruption }).catch((error: unknown) => {
-    // A public gateway has no previews; an unknown push is reported by its retrieval.
-    if (error instanceof ClientError && error.code === "not_found") return { encryption: undefined };
-    throw error;
-  });
-  if (encryption === "age") {
-    throw new CommandRefused(
-      "This push is sealed end to end. Name its whole link with the part after #, which is its key. No view was spent.",
-      exitCodes.usage,
-    );
-  }
+  if (await lacksKey(client, push, io.interruption)) throw new CommandRefused(keyIsMissing, exitCodes.usage);
 }
 
 /** @throws ClientError wrong_passphrase if nobody can be asked for another one. */

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { basename } from "node:path";
 import { rulesBrokenBy } from "../broken-rules.ts";
 import { expiryOf } from "../expiry.ts";
+import { keyIsMissing, lacksKey } from "../missing-key.ts";
 import { randomPassword } from "../password.ts";
 import type { NewPush } from "../push-types.ts";
 import { isSealedLabel } from "../sealed-label.ts";
@@ -105,7 +106,9 @@ function openTool(client: ToolOptions["client"], pushOf: PushOf): Tool {
     isReadOnly: false,
     run: async (given, signal) => {
       const { passphrase } = given;
-      const opened = await client.retrieve(pushOf(given), {
+      const push = pushOf(given);
+      if (await lacksKey(client, push, signal)) throw new Error(keyIsMissing);
+      const opened = await client.retrieve(push, {
         signal,
         ...(typeof passphrase === "string" ? { passphrase } : {}),
       });
