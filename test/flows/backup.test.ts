@@ -207,6 +207,10 @@ test("a restore ends all sessions, voids links and codes, drops queued emails an
   const email = "ada@example.com";
   await fixture.run(["user", "create", "--email", email, "--password-stdin"], { stdin: Buffer.from(longPassword) });
   const token = (await fixture.run(["token", "create", "--email", email, "--name", "t"])).trim();
+  const provisioned = await source.domain.accounts.scim.create(
+    { userName: "p@example.com", externalId: "p-1", active: false },
+    "",
+  );
   await source[Symbol.asyncDispose]();
   fillAccountTables(databaseFile(fixture.cli.dataDir), fixture.clock.now());
   await fixture.run(["backup", "--to", join(fixture.backupDir, "b")]);
@@ -227,6 +231,7 @@ test("a restore ends all sessions, voids links and codes, drops queued emails an
     return await domain.accounts.authenticateToken({ token, address: "192.0.2.1" });
   };
   expect(await authenticate(kept)).toBeDefined();
+  expect(await (await fixture.open(kept)).domain.accounts.scim.findByExternalId("p-1")).toEqual(provisioned);
 
   const revoked = join(fixture.backupDir, "revoked");
   expect(await fixture.run(restore, { dataDir: revoked })).toContain("Revoked 1 API tokens.");

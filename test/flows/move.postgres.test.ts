@@ -94,6 +94,7 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   const shell = { userId: null, email: "shell", address: "" };
   const { db, accounts } = app.app.domain;
   await db.write(accounts.adminEntry("restored_backup", "before the move", shell));
+  const provisioned = await accounts.scim.create({ userName: "p@example.com", externalId: "p-1", active: false }, "");
   const before = await ownersView(app, ownedPushes.apiToken, [...owned, ended]);
   const cookie = ownedPushes.person.cookie();
   await app[Symbol.asyncDispose]();
@@ -109,6 +110,7 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   expect(await countRows(moved.app.domain.db, "payloads", endedPush)).toBe(0);
   expect(await ownersView(moved, ownedPushes.apiToken, [...owned, ended])).toEqual(before);
   expect(await statusWithCookie(moved, cookie)).toBe(200);
+  expect(await moved.app.domain.accounts.scim.findByExternalId("p-1")).toEqual(provisioned);
   // Keys stay used.
   expect(await createAgain(moved)).toBe(made);
   expect(await claimAgain(moved)).toBe(422);

@@ -41,7 +41,9 @@ export const adminPageStates: readonly PageState[] = [
   {
     name: "administration, a user",
     signedIn: "administrator",
-    async show(page) {
+    async show(page, site) {
+      // Live links, which can be ended there.
+      await site.push({ payload: "secret" }, "owned");
       await openUser(page, email);
       await page.locator("main .row-actions summary").nth(1).click();
     },
