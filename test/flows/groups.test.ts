@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { AccessKeys } from "../../src/crypto/access-keys.ts";
+import { createPolicyStore } from "../../src/policies/store/policies.ts";
+import { renewPolicies } from "../../src/policies/store/tables.ts";
 import { rootEmail } from "../support/administrators.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { changeRows, readRows } from "../support/engine-database.ts";
@@ -191,6 +194,25 @@ describe("what somebody writes into the database", () => {
     expect([(await ada.policy()).max_views, (await bob.policy()).max_views]).toEqual([null, null]);
     expect(app.logLines.join("")).toContain(table);
   });
+});
+
+test("replacing the access secret keeps groups, members and rules, and no forged row becomes valid", async () => {
+  await using app = await startTestApp();
+  const [ada, bob] = [await user(app, "ada@example.com"), await user(app, "bob@example.com")];
+  const { id } = await makeGroup(app, "Helpdesk", [ada.id], { rules: { maxViews: 3 } });
+  const { db, vault } = app.app.domain;
+  await changeRows(
+    db,
+    "INSERT INTO group_members (user_id, group_id, by_claim, added_at, mac) SELECT ?, group_id, 0, 0, mac FROM group_members",
+    bob.id,
+  );
+  const fresh = new AccessKeys(Buffer.alloc(32, 9), () => undefined);
+  await db.writeSerialized("accounts", (tx) => renewPolicies(tx, vault.access, fresh));
+  const policies = createPolicyStore(db, fresh);
+  const group = { name: "Helpdesk", policy: { revision: 1, rules: expect.stringContaining('"maxViews":3') } };
+  expect((await policies.readOfCaller(ada.id)).groups).toMatchObject([group]);
+  expect((await policies.readOfCaller(bob.id)).groups).toEqual([]);
+  expect(await createPolicyStore(db, vault.access).read({ groupId: id })).toBeUndefined();
 });
 
 describe("races", () => {

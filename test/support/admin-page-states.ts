@@ -21,6 +21,15 @@ async function sendFormOf(page: Page, formId: string): Promise<void> {
   await answerTo(page, () => button.click());
 }
 
+/** Ends on the page of the group. */
+async function makeGroup(page: Page, name: string): Promise<void> {
+  await page.goto("/admin/groups");
+  const making = page.locator("main details").first();
+  await making.locator("summary").click();
+  await making.locator("#name").fill(name);
+  await answerTo(page, () => making.locator("button[type=submit]").click());
+}
+
 /** The administration pages, with the content that is hardest to lay out. */
 export const adminPageStates: readonly PageState[] = [
   {
@@ -125,6 +134,43 @@ export const adminPageStates: readonly PageState[] = [
     name: "administration, users, nothing found",
     signedIn: "administrator",
     show: (page) => page.goto("/admin/users?q=nosuchuser&page=2"),
+  },
+  {
+    name: "administration, a group with members",
+    signedIn: "administrator",
+    async show(page) {
+      await makeGroup(page, `${"averylonggroup".repeat(4)}`);
+      const adding = page.locator("main details").first();
+      await adding.locator("summary").click();
+      await adding.locator("#members").fill(`${email}, ${administratorEmail}`);
+      await answerTo(page, () => adding.locator("button[type=submit]").click());
+    },
+  },
+  {
+    name: "administration, groups",
+    signedIn: "administrator",
+    show: (page) => page.goto("/admin/groups"),
+  },
+  {
+    name: "administration, rules of a group",
+    signedIn: "administrator",
+    async show(page) {
+      await makeGroup(page, "a group with rules");
+      await page.goto(`${page.url()}/rules`);
+    },
+  },
+  {
+    name: "administration, rules of everybody else",
+    signedIn: "administrator",
+    show: (page) => page.goto("/admin/groups/else/rules"),
+  },
+  {
+    name: "administration, a group to be deleted",
+    signedIn: "administrator",
+    async show(page) {
+      await makeGroup(page, "a group to be deleted");
+      await answerTo(page, () => page.locator("form[action$='/delete'] button").click());
+    },
   },
   { name: "administration, rules", signedIn: "administrator", show: (page) => page.goto("/admin/rules") },
   { name: "administration, theme", signedIn: "administrator", show: (page) => page.goto("/admin/look") },
