@@ -89,7 +89,7 @@ deployment.test("the page, the archive and the edit form have this order, and an
   const names = ["c", "a", "b"];
   const urlToken = await pushUploads(names);
   const page = await (await asAda(`/p/${urlToken}`)).text();
-  const shown = [...page.matchAll(/class="file-name"[^>]*>([^<]*)</g)].map(([, name]) => name);
+  const shown = [...page.matchAll(/class="file-name"[^>]*>\s*<bdi[^>]*>([^<]*)</g)].map(([, name]) => name);
   expect(shown).toEqual(names);
   const archive = await deployment.fetch(/href="(\/files\/zip\/[^"]+)"/.exec(page)?.[1] ?? "");
   const zipped = Buffer.from(await archive.arrayBuffer()).toString("latin1");

@@ -56,6 +56,7 @@ const kinds: readonly (readonly [prefix: string, kind: keyof OwnedPushes["ids"] 
   ["/admin/users/", "user"],
   ["/admin/pushes/", "push"],
   ["/admin/mails/", null],
+  ["/admin/groups/", null],
 ];
 const unknown = 987_654_321;
 

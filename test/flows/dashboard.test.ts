@@ -262,6 +262,7 @@ test("the trail's page shows note, settings, files, and who was signed in", asyn
     "Passphrase: Yes",
     "Ask for a click before opening: Yes",
     "Let the recipient delete it early: No",
+    "Show my address to the recipient: No",
     "Notify me when it is opened: No",
   ]);
   expect(body.match(/rob@example\.com/g)).toHaveLength(1);
