@@ -9,10 +9,9 @@ const read = (path: string) => readFileSync(resolve(root, path), "utf8");
 
 /** Shell commands that start the server, as shipped except for the path of the program. */
 const shipped = {
-  "the systemd unit": `exec ${/^ExecStart=(.*)$/m.exec(read("deploy/systemd/sealpush.service"))?.[1]}`.replaceAll(
-    "/opt/sealpush/",
-    `${root}/`,
-  ),
+  "the systemd unit": `exec ${/^ExecStart=(.*)$/m.exec(read("deploy/systemd/sealpush.service"))?.[1]}`
+    .replaceAll("/opt/sealpush/node/bin/node", process.execPath)
+    .replaceAll("/opt/sealpush/", `${root}/`),
   "the container": read("deploy/container/sealpush").replaceAll("/app/", `${root}/`).replaceAll('"$@"', "serve"),
   "npm run sealpush": "exec npm run -s sealpush -- serve",
   "npm start": `exec ${startByNpm.join(" ")}`,

@@ -19,7 +19,7 @@ test("a move-in into PostgreSQL leaves the old database as it was and serves its
   const server = await startServer({ dataDir: join(installation.storageFolder, "sealpush"), environment });
   const answer = await fetch(`${server.baseUrl}/api/v2/pushes/${manyTokenOf(1)}`);
   expect(await answer.json()).toMatchObject({ payload: "correct-horse-battery-staple" });
-  const imports = server.logLines.filter((line) => line.startsWith("Importing the data"));
+  const imports = server.logLines.filter((line) => line.includes('"event":"import_started"'));
   expect(imports).toHaveLength(1);
   expect(digestOf(installation)).toBe(before);
 });
