@@ -47,6 +47,11 @@ describe.runIf(program !== undefined)("in Firefox", () => {
     await Promise.all([page.waitForNavigation(), page.locator(`main ${form} button[type=submit]`).click()]);
   }
 
+  /** The answer takes the place of the page. */
+  async function open(page: Page, form: string, shown: string): Promise<void> {
+    await Promise.all([page.waitForSelector(shown), page.locator(`main ${form} button[type=submit]`).click()]);
+  }
+
   async function signIn(page: Page): Promise<void> {
     await page.locator("input[name=email]").fill(email);
     await page.locator("input[name=password]").fill(password);
@@ -68,10 +73,10 @@ describe.runIf(program !== undefined)("in Firefox", () => {
     const recipient = await visit();
     await goto(recipient, new URL(String(link)).pathname);
     await recipient.locator("#passphrase").fill("wrong");
-    await submit(recipient, "form");
+    await open(recipient, "form", "#passphrase_problem");
     expect(await textOf(recipient, "main")).toContain(en.step.wrong);
     await recipient.locator("#passphrase").fill("phrase");
-    await submit(recipient, "form");
+    await open(recipient, "form", "[data-veil] > summary");
     await recipient.locator("[data-veil] > summary").click();
     expect(await textOf(recipient, "#payload")).toBe("Ключ 🔑\n second line");
   });
@@ -103,7 +108,11 @@ describe.runIf(program !== undefined)("in Firefox", () => {
     }
     const recipient = await visit();
     await recipient.goto(await sendSealed(page));
-    await submit(recipient, "[data-sealed-step] form");
+    await open(
+      recipient,
+      "[data-sealed-step] form",
+      passphrase === "" ? "[data-veil] > summary" : "#sealed_passphrase",
+    );
     if (passphrase !== "") {
       await recipient.locator("#sealed_passphrase").fill(passphrase);
       await recipient.locator("[data-sealed-passphrase] button[type=submit]").click();
@@ -125,7 +134,7 @@ describe.runIf(program !== undefined)("in Firefox", () => {
     await field?.uploadFile(...paths);
     const recipient = await visit();
     await recipient.goto(await sendSealed(page));
-    await submit(recipient, "[data-sealed-step] form");
+    await open(recipient, "[data-sealed-step] form", "[data-sealed-file] button");
     await recipient.locator("[data-sealed-file] button").click();
     await recipient.waitForSelector("[data-looked] > pre");
     expect(await textOf(recipient, "[data-looked] > pre")).toBe("Ключ 🔑");
