@@ -65,7 +65,7 @@ describe.each(hostile)("markup in typed text: %j", (text) => {
       await provoke(page);
     }
     // Only folders and line ends are removed from a file name.
-    const name = await page.locator(".button-name bdi").first().textContent();
+    const name = await page.locator("#files a[download] bdi").textContent();
     expect(`${text}.html`.replaceAll(/[\u2028\u2029]/g, "").endsWith(name ?? "none")).toBe(true);
   });
 
