@@ -126,10 +126,8 @@ async function composeServer(
     every: options.every,
   });
   const { fastify, sessionCookies, bodyIntake } = server;
-  registerProbes(
-    fastify,
-    createReadiness({ canServe: () => domain.canServe(), draining: () => server.drain.begun, monotonicMs }),
-  );
+  const draining = () => server.drain.begun;
+  registerProbes(fastify, createReadiness({ canServe: () => domain.canServe(), draining, monotonicMs }));
   if (metrics !== undefined && metricsGate !== undefined) {
     metrics.watchDomain(gaugesOf(domain, clock));
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });

@@ -95,7 +95,6 @@ function operatorParts(
 export function createAccounts(deps: AccountsDeps) {
   const stores = createStores(deps);
   const { users, administration, links, passwordStore, sessionStore, identities } = stores;
-
   const knownClients = createKnownClients({ store: createKnownClientStore(deps.db), outbox: deps.outbox });
   const starts = createSessionStarts({ ...deps, store: sessionStore, knownClients });
   const checkToLink = createPasswordCheck({ ...deps, knownClients });

@@ -120,6 +120,11 @@ function refuseSchemas(): never {
   throw new Error("A route has a schema, which nothing would check.");
 }
 
+function boundDatabaseTime(server: FastifyInstance, database: Config["database"]): void {
+  if (database.engine !== "postgres") return;
+  server.addHook("onRequest", (_request, _reply, done) => withDatabaseBudget(database.answerMsMax, done));
+}
+
 /** Creates the server with everything that applies to all requests. The caller adds the routes and listens. */
 export function createServer(deps: ServerDeps) {
   const { config, events, random, renderError } = deps;
@@ -169,10 +174,7 @@ export function createServer(deps: ServerDeps) {
   const stopCuttingReaders = cutSlowReaders(httpServers, deps);
   server.addHook("onClose", async () => stopCuttingReaders());
   const observe = observeRequests(server, httpServers, deps.watch, deps.monotonicMs);
-  if (config.database.engine === "postgres") {
-    const { answerMsMax } = config.database;
-    server.addHook("onRequest", (_request, _reply, done) => withDatabaseBudget(answerMsMax, done));
-  }
+  boundDatabaseTime(server, config.database);
   admitRequests(server, deps, { peerOf, listenerOf });
   const routes = guardRoutes(server, {
     accounts: deps.accounts,

@@ -223,7 +223,13 @@ function ownedRequests(deps: RequestDeps) {
       await store.remove(row.id);
       return { isAnonymous: row.ownerId === null };
     },
+  };
+}
 
+/** All requests of an owner, for administrators and the export of an account. */
+function requestsOfOwner(deps: RequestDeps) {
+  const { clock, store } = deps;
+  return {
     /** How many requests of the owner can still be answered. */
     countOpen: (ownerId: number): Promise<number> => store.countOpen(ownerId, clock.now()),
 
@@ -303,7 +309,7 @@ function answering(deps: RequestDeps) {
 
 /** Requests for secrets: somebody asks for a text or files, and gets them as pushes that only their own key opens. */
 export function createRequests(deps: RequestDeps) {
-  return { ...creation(deps), ...ownedRequests(deps), ...answering(deps) };
+  return { ...creation(deps), ...ownedRequests(deps), ...requestsOfOwner(deps), ...answering(deps) };
 }
 
 /** Counts requests and answers, without identifying the request or the person. */

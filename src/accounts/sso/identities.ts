@@ -70,7 +70,7 @@ export function createIdentities(deps: Deps) {
 }
 
 function linkConfirmation(deps: Deps) {
-  const { db, clock, passwords, check } = deps;
+  const { db, clock, check } = deps;
   const links = deps.limits.sliding(linksPerHour);
   return {
     /** @param mailed the token of the mailed link; "": none. @returns undefined: nothing waits for a confirmation in this browser. @throws AppError not_found: single sign-on is off. */
@@ -130,15 +130,7 @@ function linkConfirmation(deps: Deps) {
       if (by === "sign_in") return { is: "invalid" };
       const given = { email: user.email, account, password, client };
       if (by === "password" && !(await check(given, clock.now()))) return { is: "wrong_password" };
-      // Checked again inside the write: a password that was changed, or a session that has ended meanwhile is no proof.
-      const proven: Guard = async (tx) => {
-        if (by === "password") return passwords.isCurrent(tx, user.id, account.passwordHash);
-        // Another address of the account since: the link was mailed to the former one.
-        if (by === "mailed") return (await passwords.findPassword(user.id, tx))?.user.email === user.email;
-        const current = session && (await findCompleteSession(tx, deps.access, session.id, user.id));
-        return (current?.provedAt ?? 0) > step.createdAt;
-      };
-      const request = { stepToken, step, user, client, proven };
+      const request = { stepToken, step, user, client, proven: proofInWrite(by, waiting, session, deps) };
       return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
     },
   };
@@ -196,6 +188,24 @@ function proofNeeded(
   const { mailedDigest } = step;
   if (mailedDigest !== null && equalDigests(digest(mailed), Buffer.from(mailedDigest, "hex"))) return "mailed";
   return user.hasPassword ? "password" : "sign_in";
+}
+
+type Waiting = NonNullable<Awaited<ReturnType<typeof findWaiting>>>;
+
+/** The proof is checked again inside the write: a password that was changed, or a session that has ended meanwhile is none. */
+function proofInWrite(
+  by: LinkToConfirm["by"],
+  { step, user, account }: Waiting,
+  session: Session | null,
+  { passwords, access }: Deps,
+): Guard {
+  return async (tx) => {
+    if (by === "password") return passwords.isCurrent(tx, user.id, account.passwordHash);
+    // Another address of the account since: the link was mailed to the former one.
+    if (by === "mailed") return (await passwords.findPassword(user.id, tx))?.user.email === user.email;
+    const current = session && (await findCompleteSession(tx, access, session.id, user.id));
+    return (current?.provedAt ?? 0) > step.createdAt;
+  };
 }
 
 /** Where passwords of this server are in use, an account without one can also be signed in to as usual. */

@@ -74,6 +74,12 @@ const denials: ReadonlySet<string> = new Set([
 
 export type Provider = ReturnType<typeof createProvider>;
 
+/** Okta sends groups only if they are requested. */
+function scopeFor(configuration: Configuration, wanted: Parameters<typeof usesGroups>[0]): string {
+  const lists = configuration.serverMetadata().scopes_supported?.includes("groups") === true;
+  return `openid email profile${lists && usesGroups(wanted) ? " groups" : ""}`;
+}
+
 /** The OpenID Connect provider that the operator trusts. */
 export function createProvider(settings: SingleSignOnSettings, deps: { readonly clock: Clock; readonly fetch: Fetch }) {
   const issuer = new URL(settings.issuer);
@@ -110,11 +116,9 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
       { isFresh = false, hasClaimedGroups = false } = {},
     ): Promise<string> =>
       askable(async (configuration) => {
-        // Okta sends groups only if they are requested.
-        const lists = configuration.serverMetadata().scopes_supported?.includes("groups") === true;
         const url = buildAuthorizationUrl(configuration, {
           redirect_uri: redirectUri,
-          scope: `openid email profile${lists && usesGroups({ ...settings, hasClaimedGroups }) ? " groups" : ""}`,
+          scope: scopeFor(configuration, { ...settings, hasClaimedGroups }),
           state,
           nonce,
           code_challenge: digest(verifier).toString("base64url"),
@@ -122,10 +126,8 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
           ...(isFresh && { prompt: "login", max_age: "0" }),
         });
         if (!isProviderTarget(url, issuer)) {
-          throw new ProviderUnavailableError(
-            "PROVIDER_TARGET",
-            "The provider refers to a URL that it is not allowed to use.",
-          );
+          const text = "The provider refers to a URL that it is not allowed to use.";
+          throw new ProviderUnavailableError("PROVIDER_TARGET", text);
         }
         // A fragment of its own: over a redirect, a browser would carry the key of a link along.
         return `${url.href}#`;

@@ -115,7 +115,7 @@ function storeParts(db: Database, access: AccessKeys) {
 
 type StoreParts = ReturnType<typeof storeParts>;
 
-function userChanges({ openSummary, changeUser, db, access }: StoreParts) {
+function userReads({ openSummary, db }: StoreParts) {
   return {
     /** `active`: signed in after `activeSince`. */
     countUsers: async (activeSince: number): Promise<UserCounts> =>
@@ -141,7 +141,11 @@ function userChanges({ openSummary, changeUser, db, access }: StoreParts) {
       const [row] = await db.read.all(summaryById, now, userId);
       return row && openSummary(row);
     },
+  };
+}
 
+function userChanges({ changeUser, access }: StoreParts) {
+  return {
     setAdmin: (userId: number, admin: boolean, entry: NewEntry): Promise<Change> =>
       changeUser(userId, !admin, async (tx, user) => {
         // Only actual changes are recorded.
@@ -201,5 +205,5 @@ function adminTrail({ db }: StoreParts) {
 
 export function createAdministrationStore(db: Database, access: AccessKeys) {
   const shared = storeParts(db, access);
-  return { ...userChanges(shared), ...adminTrail(shared) };
+  return { ...userReads(shared), ...userChanges(shared), ...adminTrail(shared) };
 }

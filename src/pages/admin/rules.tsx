@@ -192,14 +192,11 @@ async function renderRules(
   return page.render(rulesView, model, { status, selfPath: page.isGet ? target.path : null });
 }
 
-export function rulesView(model: RulesModel, page: PageContext): Page {
-  const { target, rules, revision, savedMeanwhile, warnings, isSaved } = model;
-  const { admin } = page.messages;
-  const text = admin.rulesPage;
-  const { group, path } = target;
-  const lead = group === null ? admin.rulesLead : admin.groupsPage.rulesLead(group);
+function RulesNotices({ model, page }: { readonly model: RulesModel; readonly page: PageContext }) {
+  const { savedMeanwhile, warnings, isSaved } = model;
+  const text = page.messages.admin.rulesPage;
   return (
-    <AdminFrame page={page} current={group === null ? "rules" : "groups"} lead={lead} asksFirstAt={path}>
+    <>
       {isSaved && (
         <Notice tone="success" icon="check" alert>
           <p>{text.saved}</p>
@@ -217,6 +214,19 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
           ))}
         </Notice>
       )}
+    </>
+  );
+}
+
+export function rulesView(model: RulesModel, page: PageContext): Page {
+  const { target, rules, revision, warnings } = model;
+  const { admin } = page.messages;
+  const text = admin.rulesPage;
+  const { group, path } = target;
+  const lead = group === null ? admin.rulesLead : admin.groupsPage.rulesLead(group);
+  return (
+    <AdminFrame page={page} current={group === null ? "rules" : "groups"} lead={lead} asksFirstAt={path}>
+      <RulesNotices model={model} page={page} />
       <section class="card">
         <PostForm page={page} class="form" action={path} autoComplete="off">
           <input type="hidden" name="revision" value={String(revision)} />

@@ -235,17 +235,7 @@ export function themeView({ name, accent, style, theme, problems, outcome }: The
               )}
             />
           </Part>
-          <Part page={page} part="accent" isSet={theme.accent !== undefined}>
-            <Field
-              id="accent"
-              label={admin.accent}
-              hint={admin.accentHint({ least: formats.number(contrastMin) })}
-              problem={problems.accent}
-              control={(attributes) => (
-                <input {...attributes} class="input admin-accent" type="color" name="accent" value={accent} required />
-              )}
-            />
-          </Part>
+          <AccentPart accent={accent} isSet={theme.accent !== undefined} problem={problems.accent} page={page} />
           <Part page={page} part="style" isSet={theme.style !== undefined}>
             <Field
               id="style"
@@ -263,6 +253,30 @@ export function themeView({ name, accent, style, theme, problems, outcome }: The
         <LivePreview page={page} />
       </div>
     </AdminFrame>
+  );
+}
+
+interface AccentPartProps {
+  readonly accent: string;
+  readonly isSet: boolean;
+  readonly problem: string | undefined;
+  readonly page: PageContext;
+}
+
+function AccentPart({ accent, isSet, problem, page }: AccentPartProps) {
+  const { admin, formats } = page.messages;
+  return (
+    <Part page={page} part="accent" isSet={isSet}>
+      <Field
+        id="accent"
+        label={admin.accent}
+        hint={admin.accentHint({ least: formats.number(contrastMin) })}
+        problem={problem}
+        control={(attributes) => (
+          <input {...attributes} class="input admin-accent" type="color" name="accent" value={accent} required />
+        )}
+      />
+    </Part>
   );
 }
 
