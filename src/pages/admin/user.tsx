@@ -13,6 +13,7 @@ import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { BothTimes } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { type LeftOpen, LeftOpenCard, linksCounted } from "./left-open.tsx";
 
 export const emailCharactersMax = 254;
 
@@ -216,7 +217,7 @@ export function userView(
         </li>
       </ul>
       <Sessions user={user} sessions={sessions} nowMs={nowMs} page={page} />
-      <Links user={user} left={left} page={page} />
+      <LeftOpenCard user={user} path={userPath(user.id)} left={left} page={page} />
       <p>
         <a href={pageHref(page, adminPaths.users)}>{admin.allUsers}</a>
       </p>
@@ -277,54 +278,6 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
           tone="danger"
           group="action"
         />
-      )}
-    </section>
-  );
-}
-
-/** Bounds the work of the page. */
-const linksCounted = 1_000;
-
-/** What others can still open or answer, also when the user has left. */
-interface LeftOpen {
-  /** At most one more than `linksCounted`. */
-  readonly links: number;
-  readonly requests: number;
-}
-
-interface LinksProps {
-  readonly user: User;
-  readonly left: LeftOpen;
-  readonly page: PageContext;
-}
-
-/** One click ends all of it. To keep it, nothing has to be done. */
-function Links({ user, left, page }: LinksProps) {
-  const { admin, formats } = page.messages;
-  const links = formats.number(Math.min(left.links, linksCounted));
-  return (
-    <section class="card" aria-labelledby="left_open">
-      <h2 class="section-heading" id="left_open">
-        {admin.leftOpen}
-      </h2>
-      <dl class="admin-row-facts">
-        <Fact label={admin.liveLinks}>{left.links > linksCounted ? `${links}+` : links}</Fact>
-        <Fact label={admin.openRequests}>{formats.number(left.requests)}</Fact>
-      </dl>
-      {left.links + left.requests > 0 && (
-        <>
-          <p>{admin.leftOpenKept}</p>
-          <p>{admin.endLinksText}</p>
-          <PostForm page={page} action={`${userPath(user.id)}/links/end`}>
-            <button
-              type="submit"
-              class="button button-danger"
-              aria-label={admin.actionOn({ action: admin.endLinks, name: user.email })}
-            >
-              {admin.endLinks}
-            </button>
-          </PostForm>
-        </>
       )}
     </section>
   );

@@ -7,9 +7,10 @@ import { readCreateRequest } from "../../http/request-fields.ts";
 import { createTokenCookies, type TokenCookies } from "../../http/session-cookie.ts";
 import { daysDefaultOf, daysMaxOf, type NewRequest, requestLimits, requestsPerPage } from "../../requests/requests.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
+import { answersView } from "./answers-view.tsx";
 import { answersPath, newRequestPath, requestsPath } from "./paths.ts";
 import { deletedView, proofView } from "./proof.tsx";
-import { answersView, newRequestView, type RequestField, type RequestForm, requestsView } from "./view.tsx";
+import { newRequestView, type RequestField, type RequestForm, requestsView } from "./view.tsx";
 
 const emptyForm = {
   title: "",

@@ -1,16 +1,13 @@
-import type { ListedPush } from "../../pushes/pushes.ts";
-import { type ListedRequest, type OwnedRequest, requestLimits } from "../../requests/requests.ts";
-import { stateName } from "../dashboard/push-parts.tsx";
+import { type ListedRequest, requestLimits } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { CopyButton, ShowButton } from "../parts/buttons.tsx";
+import { ShowButton } from "../parts/buttons.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Checkbox, Field, InputField, TextField } from "../parts/fields.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
-import { Confirm, PostForm } from "../parts/post-form.tsx";
+import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import { answersPath, newRequestPath, requestsPath } from "./paths.ts";
 
@@ -71,7 +68,7 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
   );
 }
 
-function RequestFacts({ request, page }: { readonly request: ListedRequest; readonly page: PageContext }) {
+export function RequestFacts({ request, page }: { readonly request: ListedRequest; readonly page: PageContext }) {
   const { requests: text } = page.messages;
   const { state, answers, answersMax, expiresAt } = request;
   return (
@@ -301,231 +298,5 @@ export function newRequestView(
         </PostForm>
       </section>
     </Layout>
-  );
-}
-
-interface AnswersModel {
-  readonly request: OwnedRequest;
-  readonly answers: readonly ListedPush[];
-  /** For those who shall answer. */
-  readonly link: string;
-}
-
-function RequestEndings({ request, page }: Pick<AnswersModel, "request"> & { readonly page: PageContext }) {
-  const { requests: text } = page.messages;
-  return (
-    <div class="stack" data-keeps-key={request.isAnonymous || undefined}>
-      {request.state === "open" && (
-        <Confirm
-          page={page}
-          icon="clock"
-          label={text.close}
-          explanation={text.closeText}
-          confirm={text.close}
-          action={`${requestsPath}/${request.urlToken}/close`}
-          group="ending"
-        />
-      )}
-      <Confirm
-        page={page}
-        icon="trash"
-        label={text.delete}
-        explanation={request.isAnonymous ? text.deleteOnlyText : text.deleteText}
-        confirm={text.delete}
-        action={`${requestsPath}/${request.urlToken}/delete`}
-        group="ending"
-      />
-    </div>
-  );
-}
-
-/** The script adds the key to the links of the answers (browser/parts/request-key.ts). */
-export function answersView({ request, answers, link }: AnswersModel, page: PageContext): Page {
-  const { messages } = page;
-  const { requests: text } = messages;
-  return (
-    <Layout page={page} title={text.heading} privatePage width="regular" scripts={["requests.js"]}>
-      <div class="page-heading">
-        <h1 dir="auto" translate={false}>
-          {request.title}
-        </h1>
-        {request.note !== "" && (
-          <p class="lead request-note" dir="auto">
-            {request.note}
-          </p>
-        )}
-      </div>
-      <section class="card stack">
-        <RequestFacts request={request} page={page} />
-        {request.state === "open" && (
-          <LinkField
-            id="link"
-            label={text.link}
-            hint={text.linkHint}
-            value={link}
-            copy={text.copyLink}
-            page={page}
-            primary
-          />
-        )}
-        {request.identitySealed === "" && (
-          <div hidden data-request-key="found">
-            <LinkField
-              id="private_link"
-              label={text.privateLink}
-              hint={request.isAnonymous ? text.privateOnlyHint : text.privateHint}
-              value=""
-              copy={text.copyPrivateLink}
-              page={page}
-            />
-          </div>
-        )}
-      </section>
-      <section
-        class="card stack"
-        aria-labelledby="answers"
-        data-encryption-check={request.encryptionCheck}
-        data-identity-sealed={request.identitySealed}
-      >
-        <h2 class="section-heading" id="answers">
-          {text.answers}
-        </h2>
-        {answers.length === 0 ? <p>{text.noAnswers}</p> : <AnswerKey request={request} page={page} />}
-        {answers.length > 0 && (
-          <>
-            <p>{text.once}</p>
-            <ul class="rows">
-              {answers.map((push, at) => (
-                <AnswerRow key={push.id} push={push} number={at + 1} hasAudit={!request.isAnonymous} page={page} />
-              ))}
-            </ul>
-          </>
-        )}
-      </section>
-      <RequestEndings request={request} page={page} />
-    </Layout>
-  );
-}
-
-interface LinkFieldProps {
-  readonly id: string;
-  readonly label: string;
-  readonly hint: string;
-  readonly value: string;
-  /** The label of the button: nobody should send the private link by mistake. */
-  readonly copy: string;
-  readonly page: PageContext;
-  readonly primary?: boolean;
-}
-
-function LinkField({ id, label, hint, value, copy, page: { messages }, primary = false }: LinkFieldProps) {
-  return (
-    <Field
-      id={id}
-      label={label}
-      hint={hint}
-      control={(attributes) => (
-        <div class="input-row">
-          <input {...attributes} class="input input-link" type="text" readOnly value={value} dir="ltr" data-select />
-          <CopyButton messages={messages} of={id} label={copy} primary={primary} />
-        </div>
-      )}
-    />
-  );
-}
-
-/** What is needed before the answers can be opened. */
-function AnswerKey({ request, page }: { readonly request: OwnedRequest; readonly page: PageContext }) {
-  const { messages } = page;
-  const { requests: text } = messages;
-  return (
-    <>
-      <p
-        class="visually-hidden"
-        role="status"
-        data-request-key-status
-        data-unlocked={text.unlocked}
-        data-unlocking={text.unlocking}
-      />
-      {request.identitySealed === "" ? (
-        <div data-request-key="missing">
-          <Notice tone="warning" icon="key">
-            <p>{text.keyMissing}</p>
-          </Notice>
-        </div>
-      ) : (
-        <form class="form" autoComplete="off" hidden data-request-key="missing" data-unlock>
-          <InputField
-            id="unlock_passphrase"
-            label={text.passphrase}
-            hint={text.unlockHint}
-            input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
-            inside={<ShowButton messages={messages} of="unlock_passphrase" />}
-          />
-          <p class="field-problem" role="alert" hidden data-wrong-passphrase>
-            {text.wrongPassphrase}
-          </p>
-          <div class="form-end">
-            <button type="submit" class="button button-primary">
-              <Icon name="key" />
-              <span>{text.unlock}</span>
-            </button>
-          </div>
-        </form>
-      )}
-    </>
-  );
-}
-
-function AnswerRow({
-  push,
-  number,
-  hasAudit,
-  page,
-}: {
-  readonly push: ListedPush;
-  readonly number: number;
-  readonly hasAudit: boolean;
-  readonly page: PageContext;
-}) {
-  const { messages } = page;
-  const { requests: text, dashboard, kinds } = messages;
-  const name = text.answer({ number });
-  const path = push.urlToken === null ? null : `/p/${push.urlToken}`;
-  const labelled = (action: string) => dashboard.actionOn({ action, name });
-  return (
-    <li class="row">
-      <h3 class="row-title">{name}</h3>
-      <dl class="row-facts">
-        <Fact label={kinds.label}>{kinds[push.kind]}</Fact>
-        <Fact label={text.state}>
-          <span class={push.expired ? "badge" : "badge badge-active"}>{stateName(push, messages)}</span>
-        </Fact>
-        <Fact label={messages.tokens.created}>
-          <LocalTime timeMs={push.createdAt} messages={messages} />
-        </Fact>
-      </dl>
-      {path === null && <p>{dashboard.linkNotStored}</p>}
-      {path !== null && (!push.expired || hasAudit) && (
-        <div class="row-actions">
-          {!push.expired && (
-            <a
-              class="button button-primary"
-              href={pageHref(page, `${path}/r`)}
-              aria-label={labelled(text.openAnswer)}
-              hidden
-              data-answer-link
-            >
-              {text.openAnswer}
-            </a>
-          )}
-          {hasAudit && (
-            <a class="button" href={pageHref(page, `${path}/audit`)} aria-label={labelled(dashboard.audit)}>
-              {dashboard.audit}
-            </a>
-          )}
-        </div>
-      )}
-    </li>
   );
 }

@@ -1,0 +1,54 @@
+import type { User } from "../../accounts/accounts.ts";
+import type { PageContext } from "../page.ts";
+import { Fact } from "../parts/fact.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+
+/** Bounds the work of the page. */
+export const linksCounted = 1_000;
+
+/** What others can still open or answer, also when the user has left. */
+export interface LeftOpen {
+  /** At most one more than `linksCounted`. */
+  readonly links: number;
+  readonly requests: number;
+}
+
+interface LeftOpenProps {
+  readonly user: User;
+  /** The path of the user's page. */
+  readonly path: string;
+  readonly left: LeftOpen;
+  readonly page: PageContext;
+}
+
+/** One click ends all of it. To keep it, nothing has to be done. */
+export function LeftOpenCard({ user, path, left, page }: LeftOpenProps) {
+  const { admin, formats } = page.messages;
+  const links = formats.number(Math.min(left.links, linksCounted));
+  return (
+    <section class="card" aria-labelledby="left_open">
+      <h2 class="section-heading" id="left_open">
+        {admin.leftOpen}
+      </h2>
+      <dl class="admin-row-facts">
+        <Fact label={admin.liveLinks}>{left.links > linksCounted ? `${links}+` : links}</Fact>
+        <Fact label={admin.openRequests}>{formats.number(left.requests)}</Fact>
+      </dl>
+      {left.links + left.requests > 0 && (
+        <>
+          <p>{admin.leftOpenKept}</p>
+          <p>{admin.endLinksText}</p>
+          <PostForm page={page} action={`${path}/links/end`}>
+            <button
+              type="submit"
+              class="button button-danger"
+              aria-label={admin.actionOn({ action: admin.endLinks, name: user.email })}
+            >
+              {admin.endLinks}
+            </button>
+          </PostForm>
+        </>
+      )}
+    </section>
+  );
+}
