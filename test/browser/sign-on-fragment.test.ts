@@ -1,19 +1,10 @@
-import { createServer } from "node:net";
 import { launch } from "puppeteer-core";
 import { afterAll, expect, it, onTestFinished } from "vitest";
+import { freePort } from "../support/free-port.ts";
 import { startProvider } from "../support/provider.ts";
 import { openSite } from "../support/site.ts";
 
-/** The provider needs the server's address before either runs. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("There is no port.");
-  return address.port;
-}
-
+// The provider needs the server's address before either runs.
 const port = await freePort();
 const provider = await startProvider(`http://127.0.0.1:${port}`);
 afterAll(() => provider.close());

@@ -1,23 +1,14 @@
-import { createServer } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { freePort } from "../support/free-port.ts";
 import { testLayout } from "../support/layout-tests.ts";
 import type { PageState } from "../support/page-state.ts";
 import { providerName, startProvider } from "../support/provider.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
-/** The provider needs the server's address before either runs. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("There is no port.");
-  return address.port;
-}
-
+// The provider needs the server's address before either runs.
 const port = await freePort();
 const provider = await startProvider(`http://127.0.0.1:${port}`);
 afterAll(() => provider.close());

@@ -7,8 +7,8 @@ import type { TLSSocket } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeEntryPoint } from "../support/container.ts";
 import { makeFolder } from "../support/folders.ts";
+import { freePort } from "../support/free-port.ts";
 import { type AcmeServer, pebbleProgram, startAcmeServer } from "../support/pebble.ts";
-import { freePort } from "../support/postgres/guarded-process.ts";
 import { newDataDir, runToItsEnd } from "../support/processes.ts";
 import { startServerByCommand } from "../support/server.ts";
 

@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
 import { engine } from "../support/engine.ts";
+import { freePort } from "../support/free-port.ts";
 import { boundByPermissions } from "../support/limits.ts";
 import { composeEnvironment, digestOf } from "../support/password-pusher/compose.ts";
 import { expected } from "../support/password-pusher/expected.ts";
@@ -18,7 +19,6 @@ import { addManyPushes, manyTokenOf } from "../support/password-pusher/many-push
 import { type Mariadb, mariadbProgram, startMariadb } from "../support/password-pusher/mariadb.ts";
 import { changeSource, linkOf } from "../support/password-pusher/source-changes.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
-import { freePort } from "../support/postgres/guarded-process.ts";
 import { runToItsEnd, spawnProgram } from "../support/processes.ts";
 import { environmentOf, startObjectStore } from "../support/s3/object-store.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { freePort } from "../support/postgres/guarded-process.ts";
+import { freePort } from "../support/free-port.ts";
 import { caddyImage, nodeImage, npmSettings } from "./setup.ts";
 import { createPush, lab, openPush } from "./shared.ts";
 

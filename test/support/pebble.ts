@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import { makeCertificate } from "./certificate.ts";
 import { makeFolder } from "./folders.ts";
-import { freePort } from "./postgres/guarded-process.ts";
+import { freePort } from "./free-port.ts";
 
 /** Debian's ACME server for tests, with its DNS server in the same folder. undefined: not part of this run. */
 export const pebbleProgram = process.env.SEALPUSH_TEST_PEBBLE;

@@ -1,7 +1,7 @@
 import { ClientError, type ClientOptions, SealpushClient } from "@sealpush/client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startTestApp, type TestApp } from "../../support/app.ts";
-import { freePort } from "../../support/postgres/guarded-process.ts";
+import { freePort } from "../../support/free-port.ts";
 
 async function startServer(environment: Readonly<Record<string, string>> = {}) {
   const app = await startTestApp({ environment });

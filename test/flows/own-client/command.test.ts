@@ -5,7 +5,7 @@ import { SealpushClient } from "@sealpush/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { makeClientProgram, storeLogin } from "../../support/client-program.ts";
-import { freePort } from "../../support/postgres/guarded-process.ts";
+import { freePort } from "../../support/free-port.ts";
 import { sendJson, startStandIn } from "../../support/stand-in.ts";
 
 let app: TestApp;

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { freePort } from "../free-port.ts";
 import type { RunAs } from "./binaries.ts";
 
 /** A background program. The program and its folder are removed when this process ends, however it ends. */
@@ -81,15 +81,6 @@ export async function onFreePort<T>(start: (port: number) => Promise<T>): Promis
       if (tried === portsTriedMax || !/Address already in use/.test(String(error))) throw error;
     }
   }
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  if (typeof address !== "object" || address === null) throw new Error("The probe listens on no port.");
-  return address.port;
 }
 
 /** The first process is stopped before it is killed, so that it cannot start others meanwhile. */
