@@ -1,8 +1,8 @@
 import type { KindName } from "../base/push-kinds.ts";
 import type { SettingOrigin } from "./describe-settings.ts";
 import type { ReadFile } from "./secret-files.ts";
-import type { ParsedTable, SettingReport } from "./setting.ts";
-import { accessSettings } from "./topics/access.ts";
+import { type ParsedTable, type SettingReport, valuesOf } from "./setting.ts";
+import { accessConfig, accessSettings } from "./topics/access.ts";
 import { accountSettings, accountsConfig, signOnOnlyConfig } from "./topics/accounts.ts";
 import { brandingConfig, brandingSettings } from "./topics/branding.ts";
 import { databaseConfig, databaseSettings } from "./topics/database.ts";
@@ -16,7 +16,7 @@ import { linkDeliveriesConfig, linkDeliverySettings, mailConfig, mailSettings } 
 import { moveInConfig, moveInSettings } from "./topics/move-in.ts";
 import { configuredBaseUrl, networkConfig, networkSettings } from "./topics/network.ts";
 import { policyConfig, policySettings } from "./topics/policies.ts";
-import { processesConfig, processSettings } from "./topics/processes.ts";
+import { processSettings } from "./topics/processes.ts";
 import { scimConfig, scimSettings } from "./topics/scim.ts";
 import { serverConfig, serverSettings, shortLivedDataConfig } from "./topics/server.ts";
 import { singleSignOnConfig, singleSignOnSettings } from "./topics/single-sign-on.ts";
@@ -25,8 +25,8 @@ import { monitoringConfig, monitoringSettings, tracingConfig, tracingSettings } 
 export type { SettingOrigin } from "./describe-settings.ts";
 
 /**
- * The settings table: every setting, in the order of the documentation. A topic's file has its rows, their mapping to the
- * configuration, and the checks between them; parsing, documentation and known names follow from the table.
+ * The settings table: every setting, in the order of the documentation. A topic's file has its rows, each named as
+ * its field of the configuration, and the checks between them; parsing, documentation and known names follow from the table.
  */
 export const settingTable = {
   server: serverSettings,
@@ -97,22 +97,15 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     ...server,
     /** Set if DATA_DIR is lost with its container. */
     shortLivedData: shortLivedDataConfig(parsed.server, gateway.only ? [] : storedInDataDir, readFile, report),
-    ...processesConfig(parsed.processes),
+    ...valuesOf(parsed.processes),
     database,
     gateway,
     /** From variables or files, 32 bytes each, active first. Empty: `<dataDir>/master.key` is used or made. */
     masterKeys,
     /** Whether the data of a Password Pusher, in whose place this server runs, are imported; undefined: not decided. */
     moveIn: moveInConfig(parsed.moveIn, report),
-    allowAnonymous: parsed.access.anonymous.value,
-    /** The lists of users show the links of their pushes and requests. */
-    keepLinks: parsed.access.keepLinks.value,
+    ...accessConfig(parsed.access),
     policy: policyConfig(parsed.policies, canSendMail, report),
-    requestsEnabled: parsed.access.requests.value,
-    allowAnonymousRequests:
-      parsed.access.requests.value && parsed.access.anonymous.value && parsed.access.anonymousRequests.value,
-    /** The form of a new push offers to seal in the browser already chosen. */
-    sealedInBrowser: parsed.access.sealedInBrowser.value,
     accounts: {
       ...accountsConfig(parsed.accounts, parsed.mail, canSendMail, report),
       tokensRestAfterMs: singleSignOn?.tokensRestAfterMs ?? null,

@@ -76,9 +76,15 @@ export function setting<T>(row: Row<T> & { readonly default: string }): Setting<
   return makeSetting(row, byDefault.value, row.default);
 }
 
-/** A setting without a default. @param row `unset` says in a few words what applies when it is not set. */
-export function optionalSetting<T>(row: Row<T> & { readonly unset: string }): Setting<T | undefined> {
-  return makeSetting<T, undefined>(row, undefined, row.unset);
+/**
+ * A setting without a default.
+ * @param row `unset` says in a few words what applies when it is not set; `whenUnset` is the value then, or undefined.
+ */
+export function optionalSetting<T, D = undefined>(
+  row: Row<T> & { readonly unset: string; readonly whenUnset?: D },
+): Setting<T | D> {
+  // Without `whenUnset`, D is undefined.
+  return makeSetting<T, D>(row, row.whenUnset as D, row.unset);
 }
 
 function makeSetting<T, D>(row: Row<T>, byDefault: D, defaultShown: string): Setting<T | D> {
@@ -115,6 +121,13 @@ export function parseSettings<Table extends SettingTable>(table: Table, environm
   });
   // The keys come from the table and each row made its own result, which the types of Object.entries cannot express.
   return Object.fromEntries(groups) as ParsedTable<Table>;
+}
+
+/** The configuration of rows that are named as its fields: a new row is a new field. */
+export function valuesOf<Rows extends Readonly<Record<string, ParsedSetting<unknown>>>>(rows: Rows) {
+  const values = Object.entries(rows).map(([name, { value }]) => [name, value] as const);
+  // Object.fromEntries loses which name has which type.
+  return Object.fromEntries(values) as { readonly [Name in keyof Rows]: Rows[Name]["value"] };
 }
 
 export function allSettings(table: SettingTable): readonly Setting<unknown>[] {

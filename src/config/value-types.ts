@@ -77,6 +77,22 @@ export function wordOr<T, const W>(word: string, meaning: W, type: ValueType<T>)
   };
 }
 
+/** The same texts, with another value: seconds as milliseconds. */
+export function converted<T, U>(type: ValueType<T>, convert: (value: T) => U): ValueType<U> {
+  return {
+    ...type,
+    parse(text): Parsed<U> {
+      const parsed = type.parse(text);
+      return parsed.ok ? accepted(convert(parsed.value)) : parsed;
+    },
+  };
+}
+
+/** In milliseconds, given as a whole number of `unitMs`. Both bounds are included. */
+export function wholeUnits(unitMs: number, min: number, max: number): ValueType<number> {
+  return converted(wholeNumber(min, max), (count) => count * unitMs);
+}
+
 /** Accepted as it is; checked later, if at all, when all settings are parsed. */
 export function anyText(allowed: string): ValueType<string> {
   return { allowed, parse: accepted };

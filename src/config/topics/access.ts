@@ -1,4 +1,4 @@
-import { setting } from "../setting.ts";
+import { type ParsedGroup, setting, valuesOf } from "../setting.ts";
 import { boolean } from "../value-types.ts";
 
 /** The switches for kinds of push are mapped in kinds.ts. */
@@ -6,7 +6,7 @@ export const accessSettings = {
   title: "Who may push what",
   intro: "A recipient never needs an account: these settings are about creating pushes.",
   settings: {
-    anonymous: setting({
+    allowAnonymous: setting({
       env: "PWP__ALLOW_ANONYMOUS",
       doc: "Whether people without an account may create pushes. When off, every API endpoint but the version requires a token.",
       type: boolean,
@@ -18,13 +18,13 @@ export const accessSettings = {
       type: boolean,
       default: "true",
     }),
-    requests: setting({
+    requestsEnabled: setting({
       env: "PWP__REQUESTS__ENABLED",
       doc: "Whether people may request secrets. When off, the pages and endpoints of requests do not exist; answers that have come stay in the list of pushes.",
       type: boolean,
       default: "true",
     }),
-    anonymousRequests: setting({
+    allowAnonymousRequests: setting({
       env: "PWP__REQUESTS__ALLOW_ANONYMOUS",
       doc: "Whether people without an account may request secrets too, where they may create pushes. Only their private link opens the answers. Files also need `PWP__FILES__ALLOW_ANONYMOUS`.",
       type: boolean,
@@ -56,3 +56,9 @@ export const accessSettings = {
     }),
   },
 };
+
+export function accessConfig(rows: ParsedGroup<typeof accessSettings>) {
+  const { filePushes, urlPushes, qrPushes, ...access } = valuesOf(rows);
+  const { requestsEnabled, allowAnonymous, allowAnonymousRequests } = access;
+  return { ...access, allowAnonymousRequests: requestsEnabled && allowAnonymous && allowAnonymousRequests };
+}

@@ -1,61 +1,64 @@
 import { dayMs, minuteMs, secondMs } from "../../base/clock.ts";
-import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
-import { boolean, duration, rubyRegularExpression } from "../value-types.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
+import { boolean, converted, duration, rubyRegularExpression } from "../value-types.ts";
 import type { mailSettings } from "./mail.ts";
 import { networkSettings } from "./network.ts";
+
+function secondsOf(bounds: { minMs: number; maxMs: number; allowed: string }) {
+  return converted(duration({ ...bounds, plainNumber: "seconds" }), (ms) => ms / secondMs);
+}
 
 export const accountSettings = {
   title: "Accounts",
   intro: "Who may have an account and sign in. The first administrator is created at `/first_run`.",
   settings: {
-    disableSignups: setting({
+    signupsDisabled: setting({
       env: "PWP__DISABLE_SIGNUPS",
       doc: "Whether sign-up is disabled: people cannot create an account for themselves.",
       type: boolean,
       default: "false",
     }),
-    disableLogins: setting({
+    loginsDisabled: setting({
       env: "PWP__DISABLE_LOGINS",
       doc: "Whether sign-in is disabled; existing sessions are not accepted either. API tokens continue to work.",
       type: boolean,
       default: "false",
     }),
-    signupEmailRegexp: optionalSetting({
+    signupEmailPattern: optionalSetting({
       env: "PWP__SIGNUP_EMAIL_REGEXP",
       doc: "The email addresses that may sign up, as in `\\A[^@\\s]+@example\\.com\\z`. `^` and `$` are the ends of a line and slashes are part of the expression, as in Ruby. An expression with what addresses do not need, such as `\\1`, `\\b`, `\\p{...}` or a class within a class, stops the start.",
       type: rubyRegularExpression,
       unset: "any",
     }),
-    accountEmails: setting({
+    /** Only confirmed addresses may sign in, whether or not emails can be sent. */
+    requiresConfirmation: setting({
       env: "PWP__ENABLE_USER_ACCOUNT_EMAILS",
       doc: "Whether accounts get emails: to confirm an address, to reset a password, and notify of changes. A new account can then sign in only after its address is confirmed. Needs the mail settings. When off, a link to confirm an address is still sent to people who request it on their account page.",
       type: boolean,
       default: "false",
     }),
-    requireMfa: setting({
+    requireSecondFactor: setting({
       env: "PWP__REQUIRE_MFA",
       doc: "Whether every account must have a second factor. Without one, people are sent to set one up and API calls get 403.",
       type: boolean,
       default: "false",
     }),
-    loginSessionTimeout: setting({
+    sessionTimeoutSeconds: setting({
       env: "PWP__LOGIN_SESSION_TIMEOUT",
       doc: "How long a session lasts without activity. With the box to stay signed in, a session survives the browser and lasts 30 days without activity, or this time if it is longer.",
-      type: duration({
+      type: secondsOf({
         minMs: minuteMs,
         maxMs: 90 * dayMs,
-        plainNumber: "seconds",
         allowed: "a number of seconds, or a duration such as 2 hours or 1 day, from 1 minute to 90 days",
       }),
       default: "2 hours",
     }),
-    loginSessionMax: setting({
+    sessionMaxSeconds: setting({
       env: "PWP__LOGIN_SESSION_MAX",
       doc: "How long a session lasts at most from its sign-in, whatever its activity and with the box to stay signed in too.",
-      type: duration({
+      type: secondsOf({
         minMs: minuteMs,
         maxMs: 365 * dayMs,
-        plainNumber: "seconds",
         allowed: "a number of seconds, or a duration such as 12 hours or 90 days, from 1 minute to 365 days",
       }),
       default: "90 days",
@@ -70,40 +73,33 @@ export function accountsConfig(
   canSendMail: boolean,
   report: SettingReport,
 ) {
-  const { accountEmails } = settings;
-  const isUndeliverable = accountEmails.value && !canSendMail;
+  const { requiresConfirmation } = settings;
+  const isUndeliverable = requiresConfirmation.value && !canSendMail;
   if (isUndeliverable) {
     const missing = smtpAddress.given ? networkSettings.settings.overrideBaseUrl.env : smtpAddress.env;
     report.warn(
-      `No email is sent: ${accountEmails.env} needs ${missing}. Until then nobody can sign up, and accounts with an unconfirmed address cannot sign in.`,
+      `No email is sent: ${requiresConfirmation.env} needs ${missing}. Until then nobody can sign up, and accounts with an unconfirmed address cannot sign in.`,
     );
   }
   return {
+    ...valuesOf(settings),
     /** This is also true if addresses must be confirmed and no email can be sent. */
-    signupsDisabled: settings.disableSignups.value || isUndeliverable,
-    loginsDisabled: settings.disableLogins.value,
-    /** The email addresses that may sign up; undefined: any. */
-    signupEmailPattern: settings.signupEmailRegexp.value,
+    signupsDisabled: settings.signupsDisabled.value || isUndeliverable,
     /** Accounts confirm addresses, reset passwords and get notifications by email. Never true without `mail`. */
-    emails: accountEmails.value && canSendMail,
-    /** Only confirmed addresses may sign in, whether or not emails can be sent. */
-    requiresConfirmation: accountEmails.value,
-    requireSecondFactor: settings.requireMfa.value,
-    sessionTimeoutSeconds: settings.loginSessionTimeout.value / secondMs,
-    sessionMaxSeconds: settings.loginSessionMax.value / secondMs,
+    emails: requiresConfirmation.value && canSendMail,
   };
 }
 
 /** @returns what differs from `accountsConfig` where single sign-on is the only way in. */
 export function signOnOnlyConfig(
   singleSignOn: { readonly only: boolean } | undefined,
-  { requireMfa }: ParsedGroup<typeof accountSettings>,
+  { requireSecondFactor }: ParsedGroup<typeof accountSettings>,
   report: SettingReport,
 ) {
   if (singleSignOn?.only !== true) return { signOnOnly: false };
-  if (requireMfa.value) {
+  if (requireSecondFactor.value) {
     report.warn(
-      `${requireMfa.env} has no effect: with PWP__OIDC__ONLY the second factor is the provider's. Require it there.`,
+      `${requireSecondFactor.env} has no effect: with PWP__OIDC__ONLY the second factor is the provider's. Require it there.`,
     );
   }
   return { signOnOnly: true, requireSecondFactor: false };

@@ -1,5 +1,12 @@
 import { en, findMessages, languages, type Messages } from "../../i18n/i18n.ts";
-import { optionalSetting, type ParsedGroup, type ParsedSetting, type SettingReport, setting } from "../setting.ts";
+import {
+  optionalSetting,
+  type ParsedGroup,
+  type ParsedSetting,
+  type SettingReport,
+  setting,
+  valuesOf,
+} from "../setting.ts";
 import { accepted, boolean, oneOf, rejected, type ValueType } from "../value-types.ts";
 
 /** On one line, without characters that hide or reverse the text next to it. */
@@ -70,7 +77,7 @@ export const brandingSettings = {
   title: "Appearance and language",
   intro: "A style sheet, an accent colour, and a name and a logo that replace these, are set at `/admin/look`.",
   settings: {
-    title: optionalSetting({
+    brandTitle: optionalSetting({
       env: "PWP__BRAND__TITLE",
       doc: "The name of this installation on its pages.",
       type: oneLine("a name", 60),
@@ -107,13 +114,13 @@ export const brandingSettings = {
       type: imageAddress,
       unset: "none",
     }),
-    showFooterMenu: setting({
+    showsFooterMenu: setting({
       env: "PWP__BRAND__SHOW_FOOTER_MENU",
       doc: "Whether the end of every page links to the API documentation and to the page in other languages.",
       type: boolean,
       default: "true",
     }),
-    showVersion: setting({
+    showsVersion: setting({
       env: "PWP__SHOW_VERSION",
       doc: "Whether the end of every page shows the version of this program. In Password Pusher the default is true.",
       type: boolean,
@@ -125,6 +132,7 @@ export const brandingSettings = {
       type: oneOf({ auto: "auto", light: "light", dark: "dark" }),
       default: "auto",
     }),
+    /** Possibly of a language that is not supported. */
     defaultLocale: optionalSetting({
       env: "PWP__DEFAULT_LOCALE",
       doc: `The language of pages and emails for people whose address, account and browser do not select one of the supported languages: ${supportedTags}.`,
@@ -141,33 +149,34 @@ export const brandingSettings = {
 };
 
 export function brandingConfig(settings: ParsedGroup<typeof brandingSettings>, report: SettingReport) {
-  const { title, defaultLocale } = settings;
+  const {
+    brandTitle,
+    about,
+    defaultLocale,
+    lightLogo,
+    darkLogo,
+    enabledLanguages: _,
+    ...appearance
+  } = valuesOf(settings);
   const light = logoOf(settings.lightLogo, report);
   const dark = logoOf(settings.darkLogo, report);
   const sources = [light, dark].flatMap((logo) => logo?.source ?? []);
-  if (defaultLocale.value !== undefined && findMessages(defaultLocale.value) === undefined) {
-    report.warn(`${defaultLocale.env} names a language that is not supported: English is used instead.`);
+  if (defaultLocale !== undefined && findMessages(defaultLocale) === undefined) {
+    report.warn(`${settings.defaultLocale.env} names a language that is not supported: English is used instead.`);
   }
   return {
-    /** The name of the installation until an administrator sets another; undefined: the product's name. */
-    brandTitle: title.value,
-    /** Markdown; undefined: the page explains the service. */
-    about: settings.about.value,
+    brandTitle,
+    about,
     appearance: {
-      tagline: settings.tagline.value,
-      disclaimer: settings.disclaimer.value,
+      ...appearance,
       /** Addresses of images, used while no logo is uploaded. */
       logo: { light: (light ?? dark)?.href, dark: (dark ?? light)?.href },
-      showsFooterMenu: settings.showFooterMenu.value,
-      showsVersion: settings.showVersion.value,
-      themeMode: settings.themeMode.value,
     },
     /** What pages load images from besides this server's assets and theme; see `ImageAddress`. */
     imageSources: [...new Set(sources)],
     /** In the order of the footer. */
     languages: enabledLanguages(settings, report),
-    /** A language tag, possibly of a language that is not supported; undefined: English. */
-    defaultLocale: defaultLocale.value,
+    defaultLocale,
   };
 }
 

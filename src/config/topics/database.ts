@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { minuteMs, secondMs } from "../../base/clock.ts";
 import { ignoredParameters, loopbackHost, type PostgresTls } from "../database-url.ts";
-import { type ParsedGroup, type SettingReport, setting } from "../setting.ts";
+import { type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
 import { duration, oneOf, wholeNumber } from "../value-types.ts";
 import type { serverSettings } from "./server.ts";
 
@@ -35,19 +35,19 @@ export const databaseSettings = {
       type: oneOf({ none: "none", transaction: "transaction" }),
       default: "none",
     }),
-    statementTimeout: setting({
+    statementTimeoutMs: setting({
       env: "PWP__DATABASE__STATEMENT_TIMEOUT",
       doc: "How long a statement may take. A request waits for the database at most three seconds longer in all, repeats included; then it is answered with 503.",
       type: shortTime,
       default: "15",
     }),
-    lockTimeout: setting({
+    lockTimeoutMs: setting({
       env: "PWP__DATABASE__LOCK_TIMEOUT",
       doc: "How long a statement may wait for a lock.",
       type: shortTime,
       default: "5",
     }),
-    connectTimeout: setting({
+    connectTimeoutMs: setting({
       env: "PWP__DATABASE__CONNECT_TIMEOUT",
       doc: "How long a request may wait for a connection before it is answered with 503.",
       type: shortTime,
@@ -81,20 +81,19 @@ export function databaseConfig(
   if (pool !== undefined && database.poolSize.given) {
     report.warn(`pool in ${url.env} has no effect: ${database.poolSize.env} is set.`);
   }
-  const poolMax = database.poolSize.given ? database.poolSize.value : (pool ?? database.poolSize.value);
+  const { poolSize, pooler, ...timeouts } = valuesOf(database);
+  const poolMax = database.poolSize.given ? poolSize : (pool ?? poolSize);
   return {
     ...location,
+    ...timeouts,
     /** Connections per process. */
     poolMax,
     /** Requests that may wait for a connection; any more are rejected. */
     waitingMax: poolMax * waitingPerConnection,
-    connectTimeoutMs: database.connectTimeout.value,
-    statementTimeoutMs: database.statementTimeout.value,
     /** How long this process waits for an answer, and how long a request waits for the database in all. */
-    answerMsMax: database.statementTimeout.value + silenceMs,
-    lockTimeoutMs: database.lockTimeout.value,
+    answerMsMax: timeouts.statementTimeoutMs + silenceMs,
     /** Off behind a pooler that gives each transaction another connection: connections then keep no state. */
-    preparedStatements: database.pooler.value === "none",
+    preparedStatements: pooler === "none",
   };
 }
 

@@ -1,5 +1,14 @@
-import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
-import { accepted, boolean, byteSize, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
+import {
+  accepted,
+  boolean,
+  byteSize,
+  converted,
+  oneOf,
+  rejected,
+  type ValueType,
+  wholeNumber,
+} from "../value-types.ts";
 import type { accessSettings } from "./access.ts";
 
 const tebibyte = 1024 ** 4;
@@ -10,7 +19,7 @@ export const uploadSettings = {
   title: "Files of a push",
   intro: "",
   settings: {
-    anonymous: setting({
+    allowAnonymous: setting({
       env: "PWP__FILES__ALLOW_ANONYMOUS",
       doc: "Whether people without an account may push files too.",
       type: boolean,
@@ -28,10 +37,10 @@ export const uploadSettings = {
       type: byteSize({ min: 1, max: tebibyte, allowed: "from 1 to 1TiB" }),
       default: "2GiB",
     }),
-    ticketMinutes: setting({
+    ticketTtlSeconds: setting({
       env: "PWP__FILES__TICKET_MINUTES",
       doc: "Minutes during which the download links of a retrieval work.",
-      type: wholeNumber(1, 1440),
+      type: converted(wholeNumber(1, 1440), (minutes) => minutes * 60),
       default: "15",
     }),
   },
@@ -145,19 +154,17 @@ export function filesConfig(
   access: ParsedGroup<typeof accessSettings>,
   report: SettingReport,
 ) {
-  if (uploads.anonymous.value && !access.anonymous.value) {
-    report.warn(`${uploads.anonymous.env} has no effect while ${access.anonymous.env} is off.`);
+  if (uploads.allowAnonymous.value && !access.allowAnonymous.value) {
+    report.warn(`${uploads.allowAnonymous.env} has no effect while ${access.allowAnonymous.env} is off.`);
   }
   const { maxFileUploads } = uploads;
   if (maxFileUploads.value > filesMax) {
     report.warn(`${maxFileUploads.env} is ${maxFileUploads.value}, but a push has at most ${filesMax} files here.`);
   }
   return {
-    allowAnonymous: access.anonymous.value && uploads.anonymous.value,
+    ...valuesOf(uploads),
+    allowAnonymous: access.allowAnonymous.value && uploads.allowAnonymous.value,
     maxFileUploads: Math.min(maxFileUploads.value, filesMax),
-    /** All files of one push together, decoded. */
-    pushBytesMax: uploads.pushBytesMax.value,
-    ticketTtlSeconds: uploads.ticketMinutes.value * 60,
     /** undefined: encrypted files are stored in the data folder. */
     s3: s3Config(storage, report),
   };
@@ -165,7 +172,8 @@ export function filesConfig(
 
 /** Incomplete settings are a mistake: an installation never falls back to another storage for its files. */
 function s3Config(storage: ParsedGroup<typeof storageSettings>, report: SettingReport) {
-  const { kind, endpoint, bucket, region, accessKeyId, secretAccessKey, pathStyle } = storage;
+  const { kind, ...bucketRows } = storage;
+  const { endpoint, bucket, region, accessKeyId, secretAccessKey } = bucketRows;
   const isAmazon = kind.value === "amazon";
   const required = [...(isAmazon ? [] : [endpoint]), bucket, accessKeyId, secretAccessKey];
   if (kind.value === "local") {
@@ -195,14 +203,11 @@ function s3Config(storage: ParsedGroup<typeof storageSettings>, report: SettingR
     return undefined;
   }
   return {
-    /** Absolute, without a trailing slash. */
+    ...valuesOf(bucketRows),
     endpoint: address,
     bucket: bucket.value,
-    region: region.value,
     accessKeyId: accessKeyId.value,
     secretAccessKey: secretAccessKey.value,
-    /** false: the bucket is part of the host name. */
-    pathStyle: pathStyle.value,
   };
 }
 

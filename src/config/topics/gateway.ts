@@ -14,6 +14,7 @@ export const gatewaySettings = {
       doc: "If true, this process is only a gateway: it answers 404 to everything that a recipient does not need. Another process on the same PostgreSQL database serves the rest.",
       type: onByPresence,
       unset: "off",
+      whenUnset: false,
     }),
     port: optionalSetting({
       env: "PWP__PUBLIC_GATEWAY_PORT",
@@ -73,7 +74,7 @@ export function gatewayConfig(
   }
   return {
     /** This process serves nothing but what recipients need. */
-    only: only.value === true,
+    only: only.value,
     /** The second listener, which serves nothing but what recipients need; undefined: none. */
     listener,
     /** The origin of links of pushes; undefined: as all links. */

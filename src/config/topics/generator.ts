@@ -1,4 +1,4 @@
-import { type ParsedGroup, type SettingReport, setting } from "../setting.ts";
+import { type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
 import { accepted, boolean, rejected, type ValueType, wholeNumber } from "../value-types.ts";
 
 const charactersMax = 100;
@@ -88,7 +88,7 @@ export const generatorSettings = {
 };
 
 export function generatorConfig(parsed: ParsedGroup<typeof generatorSettings>, report: SettingReport) {
-  const { syllables, syllableLettersMin: min, syllableLettersMax: max } = parsed;
+  const { syllableLettersMin: min, syllableLettersMax: max, ...rows } = parsed;
   if (min.value > max.value) {
     report.mistake(
       `${min.env} is ${min.value} and ${max.env} is ${max.value}, but the first must not be greater than the second.`,
@@ -97,15 +97,9 @@ export function generatorConfig(parsed: ParsedGroup<typeof generatorSettings>, r
     );
   }
   return {
+    ...valuesOf(rows),
     /** The generator starts with pronounceable passwords, because the operator configured them. */
     startsWithSyllables: Object.values(parsed).some(({ given }) => given),
-    syllables: syllables.value,
     syllableLetters: { min: min.value, max: max.value },
-    consonants: parsed.consonants.value,
-    vowels: parsed.vowels.value,
-    capitals: parsed.capitals.value,
-    digits: parsed.digits.value,
-    separated: parsed.separated.value,
-    separators: parsed.separators.value,
   };
 }

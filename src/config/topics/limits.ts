@@ -1,5 +1,5 @@
 import { dayMs, minuteMs } from "../../base/clock.ts";
-import { type ParsedGroup, setting } from "../setting.ts";
+import { type ParsedGroup, setting, valuesOf } from "../setting.ts";
 import { byteSize, duration, oneOf, wholeNumber, wordOr } from "../value-types.ts";
 
 const pebibyte = 1024 ** 5;
@@ -47,24 +47,28 @@ export const limitSettings = {
       type: throttle,
       default: "60",
     }),
-    connectionsPerClient: setting({
+    /** 0 is off. */
+    connectionsPerClientMax: setting({
       env: "PWP__CONNECTIONS__PER_CLIENT",
       doc: "Open connections from one client address. Beyond them, each new one closes the oldest of this client that has been silent for 2 seconds. An IPv6 /56 network may have half as many again, a /48 twice as many. Connections of trusted proxies do not count. 0 switches the limit off.",
       type: wholeNumber(0, 1_000_000),
       default: "256",
     }),
+    /** "auto": the smaller of 1 GiB and 5 % of the disk. */
     freeDiskBytesMin: setting({
       env: "PWP__DISK__FREE_MIN_BYTES",
       doc: "Below this much free disk space no new push is accepted; existing ones can still be retrieved. `auto` is the smaller of 1 GiB and 5 % of the disk.",
       type: wordOr("auto", "auto", byteSize({ min: 0, max: pebibyte, allowed: "up to 1024TiB" })),
       default: "auto",
     }),
+    /** "auto": as much as `freeDiskBytesMin`. */
     anonymousReserveBytes: setting({
       env: "PWP__DISK__RESERVE_BYTES",
       doc: "Free disk space, beyond `PWP__DISK__FREE_MIN_BYTES`, that is kept for signed-in people: with less, no push of people without an account is accepted. `auto` is as much as `PWP__DISK__FREE_MIN_BYTES`, `0` switches the reserve off.",
       type: wordOr("auto", "auto", byteSize({ min: 0, max: pebibyte, allowed: "up to 1024TiB" })),
       default: "auto",
     }),
+    /** Infinite: no limit; "auto": a share of the room (`pushes/create/capacity.ts`). */
     anonymousBytesMax: setting({
       env: "PWP__ANONYMOUS_BYTES_MAX",
       doc: "How much all live pushes of people without an account may contain together; above that, no more of them are accepted. `auto` is half of the disk space that is not used by others and not kept free; where the size of the storage is not known (PostgreSQL, or files in an object store) it is 10 GiB. `unlimited` switches the limit off.",
@@ -91,7 +95,8 @@ export const limitSettings = {
       type: byteSize({ min: 0, max: pebibyte, allowed: "up to 1024TiB" }),
       default: "20GiB",
     }),
-    purgeAfter: setting({
+    /** undefined: kept. */
+    purgeAfterMs: setting({
       env: "PWP__PURGE_AFTER",
       doc: "How long after its end a push with an owner is removed together with its audit trail. A month is 30 days, a year 365.",
       type: wordOr(
@@ -106,6 +111,7 @@ export const limitSettings = {
       ),
       default: "disabled",
     }),
+    /** 0 is off. */
     claimRetrySeconds: setting({
       env: "PWP__CLAIM_RETRY_SECONDS",
       doc: "How many seconds a retrieval can be repeated with the same `Idempotency-Key`: its answer is sent again and no view is counted. Opening a link on a page uses this as well, so that reloading the opened page shows the secret again. 0 switches it off. Creations of signed-in users can be repeated for 24 hours, whatever this is.",
@@ -122,27 +128,13 @@ export const limitSettings = {
   },
 };
 
-export function limitsConfig(settings: ParsedGroup<typeof limitSettings>) {
+export function limitsConfig(rows: ParsedGroup<typeof limitSettings>) {
+  const { throttlingMinute, throttlingSecond, clientBytesPerDay, accountBytesPerDay, ...limits } = valuesOf(rows);
   return {
+    ...limits,
     /** Requests per client address; 0 is off. */
-    throttling: { minute: settings.throttlingMinute.value, second: settings.throttlingSecond.value },
-    /** Connections from one client address that is not a trusted proxy; 0 is off. */
-    connectionsPerClientMax: settings.connectionsPerClient.value,
-    /** Creating a push answers 503 below this much free disk; "auto": the smaller of 1 GiB and 5 % of the disk. */
-    freeDiskBytesMin: settings.freeDiskBytesMin.value,
-    /** Free disk space beyond that minimum, below which anonymous creation answers 503; "auto": as much as the minimum. */
-    anonymousReserveBytes: settings.anonymousReserveBytes.value,
-    /**
-     * Stored bytes (payloads and files) of live anonymous pushes above which anonymous creation answers 503; infinite: no
-     * limit; "auto": a share of the room (`pushes/create/capacity.ts`).
-     */
-    anonymousBytesMax: settings.anonymousBytesMax.value,
+    throttling: { minute: throttlingMinute, second: throttlingSecond },
     /** Bytes of new content in 24 hours; 0 is off. */
-    bytesPerDay: { client: settings.clientBytesPerDay.value, account: settings.accountBytesPerDay.value },
-    /** Ended pushes with an owner are removed this long after their end, with their audit trail; undefined: kept. */
-    purgeAfterMs: settings.purgeAfter.value,
-    /** How long a claim can be repeated under its idempotency key; 0 is off. */
-    claimRetrySeconds: settings.claimRetrySeconds.value,
-    logLevel: settings.logLevel.value,
+    bytesPerDay: { client: clientBytesPerDay, account: accountBytesPerDay },
   };
 }

@@ -1,7 +1,16 @@
 import { secondMs } from "../../base/clock.ts";
 import { hostName } from "../network-types.ts";
-import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
-import { accepted, anyText, boolean, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
+import {
+  accepted,
+  anyText,
+  boolean,
+  oneOf,
+  rejected,
+  type ValueType,
+  wholeNumber,
+  wholeUnits,
+} from "../value-types.ts";
 import { networkSettings } from "./network.ts";
 
 /** One sender. A line end would start another header. The value has no quotes around the name. */
@@ -43,7 +52,7 @@ export const mailSettings = {
       type: hostName,
       unset: "no emails",
     }),
-    smtpPort: setting({
+    port: setting({
       env: "PWP__MAIL__SMTP_PORT",
       doc: "Its port. On 465 the connection is encrypted from the start.",
       type: wholeNumber(1, 65535),
@@ -61,7 +70,7 @@ export const mailSettings = {
       type: boolean,
       default: "true",
     }),
-    smtpDomain: optionalSetting({
+    greetingName: optionalSetting({
       env: "PWP__MAIL__SMTP_DOMAIN",
       doc: "The name with which this server greets the SMTP server.",
       type: hostName,
@@ -86,22 +95,22 @@ export const mailSettings = {
       type: oneOf({ plain: "offered", login: "offered", cram_md5: "cram_md5" }),
       default: "plain",
     }),
-    smtpOpenTimeout: setting({
+    openTimeoutMs: setting({
       env: "PWP__MAIL__SMTP_OPEN_TIMEOUT",
       doc: "Seconds to wait for the connection. An attempt to send an email ends after a minute, or after this time and the next one together if that is longer; the email is tried again later. Emails are sent one after the other, so an attempt that hangs delays the others.",
-      type: wholeNumber(1, timeoutSecondsMax),
+      type: wholeUnits(secondMs, 1, timeoutSecondsMax),
       default: "10",
     }),
-    smtpReadTimeout: setting({
+    readTimeoutMs: setting({
       env: "PWP__MAIL__SMTP_READ_TIMEOUT",
       doc: "Seconds to wait for an answer.",
-      type: wholeNumber(1, timeoutSecondsMax),
+      type: wholeUnits(secondMs, 1, timeoutSecondsMax),
       default: "20",
     }),
-    smtpVerifyMode: setting({
+    verifiesCertificate: setting({
       env: "PWP__MAIL__SMTP_OPENSSL_VERIFY_MODE",
       doc: "Whether the certificate is verified (`peer`). `none` accepts any certificate of this SMTP server, for a relay that signs its own; it is safer to make its authority known with NODE_EXTRA_CA_CERTS.",
-      type: oneOf({ peer: "peer", none: "none" }),
+      type: oneOf({ peer: true, none: false }),
       default: "peer",
     }),
     sender: optionalSetting({
@@ -157,30 +166,32 @@ export function mailConfig(
   if (mail.smtpPassword.given && !mail.smtpUserName.given) {
     report.warn(`${mail.smtpPassword.env} has no effect without ${mail.smtpUserName.env}.`);
   }
-  if (mail.smtpVerifyMode.value === "none") {
+  if (!mail.verifiesCertificate.value) {
     report.warn(
-      `${mail.smtpVerifyMode.env} is none: somebody between this server and the SMTP server can read emails, links and the password.`,
+      `${mail.verifiesCertificate.env} is none: somebody between this server and the SMTP server can read emails, links and the password.`,
     );
   }
   if (host === undefined || baseUrl === undefined) return undefined;
-  const userName = mail.smtpUserName.value;
+  const {
+    smtpAddress,
+    smtpUserName: userName,
+    smtpPassword: password = "",
+    smtpStartTls,
+    smtpStartTlsAuto,
+    smtpAuthentication,
+    ...others
+  } = valuesOf(mail);
   return {
+    ...others,
     host,
-    port: mail.smtpPort.value,
-    startTls: mail.smtpStartTls.value === "auto" && !mail.smtpStartTlsAuto.value ? "off" : mail.smtpStartTls.value,
-    /** The name in the SMTP greeting; undefined: the machine's name. */
-    greetingName: mail.smtpDomain.value,
-    signIn: userName === undefined ? undefined : { userName, password: mail.smtpPassword.value ?? "" },
+    startTls: smtpStartTls === "auto" && !smtpStartTlsAuto ? "off" : smtpStartTls,
     /** undefined: one of those that the SMTP server offers. */
-    authenticationMethod: mail.smtpAuthentication.value === "cram_md5" ? "CRAM-MD5" : undefined,
-    /** false: any certificate is accepted. */
-    verifiesCertificate: mail.smtpVerifyMode.value === "peer",
-    openTimeoutMs: mail.smtpOpenTimeout.value * secondMs,
-    readTimeoutMs: mail.smtpReadTimeout.value * secondMs,
+    authenticationMethod: smtpAuthentication === "cram_md5" ? "CRAM-MD5" : undefined,
+    signIn: userName === undefined ? undefined : { userName, password },
     /** `Name <address>` or an address. */
-    sender: mail.sender.value ?? `sealpush@${new URL(baseUrl).hostname}`,
+    sender: others.sender ?? `sealpush@${new URL(baseUrl).hostname}`,
     /** Where answers go; undefined: to nobody in particular. */
-    replyTo: mail.sender.value,
+    replyTo: others.sender,
     /** The start of links in emails: never derived from a request. */
     baseUrl,
     /** The start of links of pushes. */

@@ -1,5 +1,5 @@
 import { hostAndPort, hostNames, networks, webOrigin } from "../network-types.ts";
-import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
 import { boolean, onByPresence, oneOf, wordOr } from "../value-types.ts";
 
 export const networkSettings = {
@@ -30,6 +30,7 @@ export const networkSettings = {
       doc: "The host names under which the server answers; requests for any other are rejected.",
       type: hostNames,
       unset: "any",
+      whenUnset: [] as readonly string[],
     }),
     trustedProxies: optionalSetting({
       env: "PWP__TRUSTED_PROXIES",
@@ -54,6 +55,7 @@ export const networkSettings = {
       doc: "If true, requests over plain HTTP are redirected to HTTPS, and all cookies are limited to HTTPS. Only for servers behind a trusted proxy that sends X-Forwarded-Proto. Any other value, also an empty one, stops the start: Password Pusher would read it as on.",
       type: onByPresence,
       unset: "off",
+      whenUnset: false,
     }),
     secureCookies: setting({
       env: "PWP__SECURE_COOKIES",
@@ -93,8 +95,8 @@ const cloudflareNetworks: readonly string[] = [
 const thisMachine: readonly string[] = ["127.0.0.0/8", "::1/128"];
 
 export function networkConfig(settings: ParsedGroup<typeof networkSettings>, report: SettingReport) {
-  const { overrideBaseUrl, allowedHosts, trustedProxies, cloudflareProxy } = settings;
-  const forceHttps = settings.forceHttps.value === true;
+  const { overrideBaseUrl, allowedHosts, trustedProxies } = settings;
+  const forceHttps = settings.forceHttps.value;
   const isHttpsBase = overrideBaseUrl.value?.startsWith("https:") === true;
   const secureCookies = settings.secureCookies.value;
   const namedProxies = trustedProxies.value === "none" ? [] : (trustedProxies.value ?? []);
@@ -105,7 +107,7 @@ export function networkConfig(settings: ParsedGroup<typeof networkSettings>, rep
   }
   if (overrideBaseUrl.value !== undefined) {
     const base = new URL(overrideBaseUrl.value);
-    if (allowedHosts.value !== undefined && !allowedHosts.value.some((host) => covers(host, base.hostname))) {
+    if (allowedHosts.given && !allowedHosts.value.some((host) => covers(host, base.hostname))) {
       report.warn(`The host of ${overrideBaseUrl.env} is not among ${allowedHosts.env}: links could be rejected.`);
     }
     if (secureCookies === true && base.protocol === "http:") {
@@ -118,23 +120,17 @@ export function networkConfig(settings: ParsedGroup<typeof networkSettings>, rep
     const cause = isHttpsBase ? `${overrideBaseUrl.env} is HTTPS` : `${settings.forceHttps.env} is on`;
     report.warn(`${settings.secureCookies.env}=false has no effect: ${cause}, so cookies are limited to HTTPS.`);
   }
+  const { hostDomain, hostProtocol, cloudflareProxy: addsCloudflare, ...others } = valuesOf(settings);
   return {
-    /** Origin without a trailing slash, e.g. `https://push.example.com`; undefined: taken from the request. */
-    overrideBaseUrl: overrideBaseUrl.value,
-    /** Host names (and `.suffix` entries) that requests may name; empty: any. */
-    allowedHosts: allowedHosts.value ?? [],
+    ...others,
     /** Addresses and CIDR networks whose X-Forwarded-* headers are trusted. */
     trustedProxies: [
       ...(trustedProxies.value === "none" ? [] : thisMachine),
       ...namedProxies,
-      ...(cloudflareProxy.value ? cloudflareNetworks : []),
+      ...(addsCloudflare ? cloudflareNetworks : []),
     ],
     /** The proxies that the settings name, to show what to add. */
     namedProxies,
-    /** Search engines are asked not to index any page. */
-    noIndex: settings.noIndex.value,
-    /** Plain HTTP is redirected to HTTPS. */
-    forceHttps,
     /** Cookie `Secure` and `__Host-`: on, off, or by the scheme of the request ("auto"). */
     secureCookies: isHttpsBase || forceHttps ? true : secureCookies,
     /** Browsers send sessions only with requests that begin on this server's pages. */

@@ -1,5 +1,5 @@
 import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
-import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
 import { accepted, boolean, rejected, type ValueType, wholeNumber } from "../value-types.ts";
 
 const minutesMax = 3650 * 24 * 60;
@@ -68,18 +68,21 @@ export const policySettings = {
       doc: "The longest life of a push in minutes. The most days of its kind hold besides.",
       type: wholeNumber(1, minutesMax),
       unset: "no rule",
+      whenUnset: null,
     }),
     maxViews: optionalSetting({
       env: "PWP__POLICY__MAX_VIEWS",
       doc: "The most views of a push. The most views of its kind hold besides.",
       type: wholeNumber(1, viewsMax),
       unset: "no rule",
+      whenUnset: null,
     }),
     kinds: optionalSetting({
       env: "PWP__POLICY__KINDS",
       doc: "The kinds of push that may be created. Kinds that are switched off stay off.",
       type: kindList,
       unset: "all that are switched on",
+      whenUnset: kindNames,
     }),
     encryptionRequired: setting({
       env: "PWP__POLICY__ENCRYPTION_REQUIRED",
@@ -98,6 +101,7 @@ export const policySettings = {
       doc: "The domains of the addresses that links may be mailed to, compared exactly: `example.com` does not include `mail.example.com`.",
       type: domainList,
       unset: "all",
+      whenUnset: null,
     }),
   },
 };
@@ -108,15 +112,5 @@ export function policyConfig(settings: ParsedGroup<typeof policySettings>, sends
   if (notifyOnViewRequired.value && !sendsMail) {
     report.warn(`Nobody can create pushes: ${notifyOnViewRequired.env} needs the mail settings.`);
   }
-  return {
-    passphraseRequired: settings.passphraseRequired.value,
-    passphraseMinLength: settings.passphraseMinLength.value,
-    passphraseCommonAllowed: settings.passphraseCommonAllowed.value,
-    maxMinutes: settings.maxMinutes.value ?? null,
-    maxViews: settings.maxViews.value ?? null,
-    kinds: settings.kinds.value ?? kindNames,
-    encryptionRequired: settings.encryptionRequired.value,
-    notifyOnViewRequired: notifyOnViewRequired.value,
-    mailDomains: settings.mailDomains.value ?? null,
-  };
+  return valuesOf(settings);
 }

@@ -1,8 +1,8 @@
 import { dayMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { isForManyTenants } from "../issuers.ts";
-import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
-import { accepted, anyText, boolean, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
+import { accepted, anyText, boolean, converted, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
 import { networkSettings } from "./network.ts";
 
 /** OpenID Connect Discovery 1.0, section 3: an address without query and fragment. Plain http only on this machine. */
@@ -72,6 +72,7 @@ export const singleSignOnSettings = {
       doc: "Only users with a proven email address of these domains may sign on, whether or not they have an account. For Google, the domain is the claim `hd`, which says whose organisation the user belongs to.",
       type: domainList,
       unset: "any domain",
+      whenUnset: [] as readonly string[],
     }),
     groupsClaim: setting({
       env: "PWP__OIDC__GROUPS_CLAIM",
@@ -91,10 +92,11 @@ export const singleSignOnSettings = {
       type: anyText("a group, exactly as the claim has it"),
       unset: "no group",
     }),
-    tokensRestAfterDays: setting({
+    /** null: API tokens never rest. */
+    tokensRestAfterMs: setting({
       env: "PWP__OIDC__TOKENS_REST_AFTER_DAYS",
       doc: "API tokens are refused (401) while their owner's last sign-on is older, and work again after the next one. For an owner who has never signed on, the time counts from the creation of the account. 0: never.",
-      type: wholeNumber(0, 3_650),
+      type: converted(wholeNumber(0, 3_650), (days) => (days === 0 ? null : days * dayMs)),
       default: "0",
     }),
   },
@@ -107,7 +109,6 @@ export function singleSignOnConfig(
   report: SettingReport,
 ) {
   const { issuer, clientId, trustEmail, allowedDomains } = settings;
-  const restDays = settings.tokensRestAfterDays.value;
   const needs = [
     { env: clientId.env, isGiven: clientId.given },
     { env: networkSettings.settings.overrideBaseUrl.env, isGiven: baseUrl !== undefined },
@@ -121,7 +122,7 @@ export function singleSignOnConfig(
       issuer.env,
     );
   }
-  if (trustEmail.value === "issuer" && allowedDomains.value === undefined) {
+  if (trustEmail.value === "issuer" && allowedDomains.value.length === 0) {
     report.mistake(`${trustEmail.env} is "issuer", which needs ${allowedDomains.env}.`, trustEmail.env);
   }
   if (issuer.value === undefined || clientId.value === undefined || baseUrl === undefined) {
@@ -135,25 +136,10 @@ export function singleSignOnConfig(
     return undefined;
   }
   return {
+    ...valuesOf(settings),
     issuer: issuer.value,
     clientId: clientId.value,
-    /** undefined: a public client. */
-    clientSecret: settings.clientSecret.value,
-    /** The label of the provider's button. */
-    name: settings.name.value,
     /** The start of the redirect URL. */
     baseUrl,
-    /** No other way in. */
-    only: settings.only.value,
-    trustEmail: trustEmail.value,
-    /** Lower case; empty: any. */
-    allowedDomains: allowedDomains.value ?? [],
-    groupsClaim: settings.groupsClaim.value,
-    /** undefined: all users may sign on. */
-    userGroup: settings.userGroup.value,
-    /** undefined: no group makes administrators. */
-    adminGroup: settings.adminGroup.value,
-    /** null: API tokens never rest. */
-    tokensRestAfterMs: restDays === 0 ? null : restDays * dayMs,
   };
 }

@@ -1,4 +1,4 @@
-import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
 import { accepted, anyText, boolean, oneOf, type Parsed, rejected, type ValueType } from "../value-types.ts";
 
 const tokenCharacters = { min: 16, max: 256 } as const;
@@ -142,6 +142,7 @@ export const tracingSettings = {
       doc: "Further attributes of this server in traces.",
       type: attributePairs,
       unset: "none",
+      whenUnset: {},
     }),
     sampler: setting({
       env: "OTEL_TRACES_SAMPLER",
@@ -194,21 +195,18 @@ export function monitoringConfig(settings: ParsedGroup<typeof monitoringSettings
 
 /** @returns undefined: no traces. */
 export function tracingConfig(settings: ParsedGroup<typeof tracingSettings>, report: SettingReport) {
-  const { endpoint, tracesEndpoint, sdkDisabled, exporter, sampler, samplerRatio } = settings;
+  // Spans are sent as JSON by either protocol.
+  const { endpoint, tracesEndpoint, sdkDisabled, exporter, protocol, ...spans } = settings;
+  const { sampler, samplerRatio } = spans;
   if (samplerRatio.given && !sampler.value.endsWith("traceidratio")) {
     report.warn(`${samplerRatio.env} has no effect while ${sampler.env} is not traceidratio.`);
   }
   const url = tracesEndpoint.value ?? (endpoint.value === undefined ? undefined : tracesUrl(endpoint.value));
   if (url === undefined || sdkDisabled.value || exporter.value === "none") return undefined;
   return {
+    ...valuesOf(spans),
     /** Spans are posted to it; ends with `/v1/traces` unless the operator set it whole. */
     url,
-    serviceName: settings.serviceName.value,
-    resourceAttributes: settings.resourceAttributes.value ?? {},
-    /** A value of OTEL_TRACES_SAMPLER. */
-    sampler: sampler.value,
-    /** From 0 to 1, for samplers by ratio. */
-    samplerRatio: samplerRatio.value,
   };
 }
 
