@@ -5,7 +5,7 @@ import { isJsonPath } from "../http/errors.ts";
 import type { FindOldAddress } from "../http/not-found.ts";
 import { languages } from "../i18n/i18n.ts";
 import { aboutPath } from "./about/path.ts";
-import { accountPath } from "./account/model.ts";
+import { accountPath } from "./account/path.ts";
 import { adminPaths } from "./admin/frame.tsx";
 import { dashboardPath } from "./dashboard/filter.ts";
 import { renderOldFile } from "./gone.tsx";

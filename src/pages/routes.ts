@@ -22,7 +22,7 @@ import {
   showAccount,
   showAccountDeleted,
 } from "./account/handler.ts";
-import { accountPath } from "./account/model.ts";
+import { accountPath } from "./account/path.ts";
 import { adminRoutes } from "./admin/routes.ts";
 import { sendBrandingFile } from "./admin/theme.tsx";
 import { showApiHelp, showApiV1Help } from "./api-help/api-help.tsx";

@@ -1,6 +1,7 @@
 import type { FieldProblems } from "../base/errors.ts";
 import { addProblem, type Problems } from "../base/field-problems.ts";
 import type { KindSettings } from "../config/config.ts";
+import type { KindOption } from "../config/topics/kinds.ts";
 import type { Actor } from "./actor.ts";
 import type { PushEmails } from "./notifications/push-emails.ts";
 import { optionsBy, type PushOption, type PushOptions } from "./store/tables.ts";
@@ -15,26 +16,25 @@ interface OptionRule {
   readonly answeredTo: "everybody" | "owner" | "nobody";
   /** Whether pushes of an import source have it. If not, it is off for imported pushes. */
   readonly isImported: boolean;
-  /** Whether a push of this kind may have it, and its value when a request does not include it. */
-  readonly settings: (kind: KindSettings) => { readonly offered: boolean; readonly default: boolean };
   /** The field of a request, in the documentation of the API. */
   readonly description: string;
 }
 
-/** All decisions about each option of a push. Limits, request and answer schemas, presenters and exports derive from them. */
+/**
+ * All decisions about each option of a push. Limits, request and answer schemas, presenters and exports derive from them;
+ * `pages/push-form/options.ts` has the words about each, for every page that shows or changes options.
+ */
 export const optionRules = {
   deletableByViewer: {
     setBy: "anybody",
     answeredTo: "everybody",
     isImported: true,
-    settings: (kind) => kind.deletableByViewer,
     description: "Default: the server's for this kind.",
   },
   retrievalStep: {
     setBy: "anybody",
     answeredTo: "everybody",
     isImported: true,
-    settings: (kind) => kind.retrievalStep,
     description: "People are asked to click before the secret is shown and the view is counted.",
   },
   notifyOnView: {
@@ -42,7 +42,6 @@ export const optionRules = {
     setBy: "notified_owner",
     answeredTo: "nobody",
     isImported: false,
-    settings: () => ({ offered: true, default: false }),
     description:
       "An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token " +
       "whose user has confirmed their email address (on the account's page), and a server that sends email. Default: false.",
@@ -52,7 +51,6 @@ export const optionRules = {
     setBy: "confirmed_owner",
     answeredTo: "owner",
     isImported: false,
-    settings: () => ({ offered: true, default: false }),
     description:
       "An extension of Sealpush: everybody with the link sees the owner's current confirmed email address, before and after " +
       "opening. Needs a token whose user has confirmed their email address. Default: false.",
@@ -90,15 +88,14 @@ export function importedOptions(source: Pick<PushOptions, ImportedOption>): Push
   return optionsBy((option) => optionRules[option].isImported && imported[option] === true);
 }
 
-/** @returns whether such a push may have the option, and its value when the request does not include it. */
-export function optionSettings(
-  option: PushOption,
-  kind: KindSettings,
-  isOwned: boolean,
-): ReturnType<OptionRule["settings"]> {
-  const { setBy, settings }: OptionRule = optionRules[option];
-  const { offered, default: byDefault } = settings(kind);
-  return { offered: offered && (isOwned || setBy === "anybody"), default: byDefault };
+/**
+ * An option without settings of its own is offered everywhere, and off.
+ * @returns whether such a push may have the option, and its value when the request does not include it.
+ */
+export function optionSettings(option: PushOption, kind: KindSettings, isOwned: boolean) {
+  const ofKind: Partial<Record<PushOption, KindSettings[KindOption]>> = kind;
+  const { offered, default: byDefault } = ofKind[option] ?? { offered: true, default: false };
+  return { offered: offered && (isOwned || optionRules[option].setBy === "anybody"), default: byDefault };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
+import { type KindOption, kindOptions } from "../../config/topics/kinds.ts";
 import type { ClientContext, Session } from "../account.ts";
 import { isFreshSession, type Passwords } from "../sign-in/passwords.ts";
 import type { ProfileStore } from "../store/users.ts";
@@ -55,11 +56,9 @@ export function createProfile({
 }
 
 /** A user's defaults for the form of one kind of push. Absent: the instance's current default. */
-export interface KindDefaults {
+export interface KindDefaults extends Readonly<Partial<Record<KindOption, boolean>>> {
   readonly expireAfterDays?: number;
   readonly expireAfterViews?: number;
-  readonly retrievalStep?: boolean;
-  readonly deletableByViewer?: boolean;
 }
 
 export interface PushDefaults {
@@ -97,13 +96,11 @@ export function readPushDefaults(text: string | null): PushDefaults {
 function readKind(stored: unknown): KindDefaults {
   const expireAfterDays = fieldOf(stored, "expireAfterDays");
   const expireAfterViews = fieldOf(stored, "expireAfterViews");
-  const retrievalStep = fieldOf(stored, "retrievalStep");
-  const deletableByViewer = fieldOf(stored, "deletableByViewer");
+  const options = kindOptions.map((option) => [option, fieldOf(stored, option)] as const);
   return {
     ...(typeof expireAfterDays === "number" && { expireAfterDays }),
     ...(typeof expireAfterViews === "number" && { expireAfterViews }),
-    ...(typeof retrievalStep === "boolean" && { retrievalStep }),
-    ...(typeof deletableByViewer === "boolean" && { deletableByViewer }),
+    ...Object.fromEntries(options.filter(([, value]) => typeof value === "boolean")),
   };
 }
 

@@ -3,6 +3,10 @@ import { type ParsedGroup, type ParsedSetting, type ParsedTable, type SettingRep
 import { boolean, wholeNumber } from "../value-types.ts";
 import type { accessSettings } from "./access.ts";
 
+/** The options of a push that have settings for each kind. */
+export const kindOptions = ["retrievalStep", "deletableByViewer"] as const;
+export type KindOption = (typeof kindOptions)[number];
+
 const daysMax = 3650;
 const viewsMax = 100_000;
 

@@ -1,6 +1,8 @@
 import type { FastifyReply } from "fastify";
 import type { ApiToken, Factors, Identity, ListedSession, PushDefaults, User } from "../../accounts/accounts.ts";
+import { kindOptions } from "../../config/topics/kinds.ts";
 import { sendPieces } from "../../http/answers.ts";
+import { wireName } from "../../http/errors.ts";
 import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import { presentAllOptions } from "../../http/push-options.ts";
@@ -136,8 +138,7 @@ function presentDefaults({ kind, kinds, senderShown }: PushDefaults) {
     {
       expire_after_days: chosen.expireAfterDays,
       expire_after_views: chosen.expireAfterViews,
-      retrieval_step: chosen.retrievalStep,
-      deletable_by_viewer: chosen.deletableByViewer,
+      ...Object.fromEntries(kindOptions.map((option) => [wireName(option), chosen[option]])),
     },
   ]);
   return { kind, kinds: Object.fromEntries(presented), sender_shown: senderShown };

@@ -1,40 +1,98 @@
 import type { KindDefaults, PushDefaults } from "../../accounts/accounts.ts";
-import type { Config, Range } from "../../config/config.ts";
-import type { FormFields } from "../../http/body/form-fields.ts";
+import { type KindName, kindNames } from "../../base/push-kinds.ts";
+import type { Config, KindSettings } from "../../config/config.ts";
+import { type KindOption, kindOptions } from "../../config/topics/kinds.ts";
+import { type FormFields, textOf } from "../../http/body/form-fields.ts";
+import { type WireName, wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { enabledKinds } from "../push-form/form.ts";
-import type { AccountField, Choice, DefaultsForm, KindForm, KindValues } from "./model.ts";
+import { optionFields } from "../push-form/options.ts";
+
+/** The numbers of a kind, and the names of their defaults. */
+const numbers = { days: "expireAfterDays", views: "expireAfterViews" } as const;
+export const numberNames = ["days", "views"] as const;
+type NumberName = keyof typeof numbers;
+const names: readonly (NumberName | KindOption)[] = [...numberNames, ...kindOptions];
+
+/** The id of the control of a default. Its name is that of the kind with that of the default in brackets. */
+export type DefaultField = `${KindName}_${WireName<NumberName | KindOption>}`;
+
+export function idOfDefault<Name extends NumberName | KindOption>(kind: KindName, name: Name) {
+  return `${kind}_${wireName(name)}` as const;
+}
+
+/** In the order of the page. */
+export const defaultFields: readonly DefaultField[] = kindNames.flatMap((kind) =>
+  names.map((name) => idOfDefault(kind, name)),
+);
+
+/** The label of the default with its kind, because each kind has it. */
+export function labelOfDefault(field: DefaultField, messages: Messages): string {
+  const all = kindNames.flatMap((kind) => names.map((name) => ({ kind, name })));
+  const { kind, name } = all.find((found) => idOfDefault(found.kind, found.name) === field) ?? {
+    kind: "text",
+    name: "days",
+  };
+  return messages.problems.of({ field: messages.kinds[kind], problem: labelOfName(name, messages) });
+}
+
+export function labelOfName(name: NumberName | KindOption, messages: Messages): string {
+  return name === "days" || name === "views" ? messages.newPush[name] : optionFields[name].label(messages);
+}
+
+/** The defaults of one kind as typed; an option is "1", "0" or "": the server's default. */
+type KindValues = Readonly<Record<NumberName | KindOption, string>>;
+
+export interface KindForm {
+  readonly kind: KindName;
+  /** The server's settings of this kind. */
+  readonly settings: KindSettings;
+  readonly values: KindValues;
+}
+
+export interface DefaultsForm {
+  /** "": the server's default. */
+  readonly first: string;
+  /** The server's default. */
+  readonly serverFirst: KindName;
+  readonly kinds: readonly KindForm[];
+}
+
+type Problems = Partial<Record<DefaultField | "first_kind", string>>;
 
 /** The form with the stored values. */
 export function defaultsForm(stored: PushDefaults, { kinds }: Pick<Config, "kinds">): DefaultsForm {
   const enabled = enabledKinds({ kinds });
+  const valuesOf = (of: KindDefaults = {}) =>
+    byName((name) => {
+      if (name === "days" || name === "views") return String(of[numbers[name]] ?? "");
+      return of[name] === undefined ? "" : of[name] ? "1" : "0";
+    });
   return {
     first: stored.kind ?? "",
     serverFirst: enabled[0] ?? "text",
-    kinds: enabled.map((kind) => ({ kind, settings: kinds[kind], values: valuesOf(stored.kinds[kind] ?? {}) })),
+    kinds: enabled.map((kind) => ({ kind, settings: kinds[kind], values: valuesOf(stored.kinds[kind]) })),
   };
 }
 
-function valuesOf(stored: KindDefaults): KindValues {
-  const choice = (value: boolean | undefined): Choice => (value === undefined ? "" : value ? "1" : "0");
-  return {
-    days: String(stored.expireAfterDays ?? ""),
-    views: String(stored.expireAfterViews ?? ""),
-    retrievalStep: choice(stored.retrievalStep),
-    deletableByViewer: choice(stored.deletableByViewer),
-  };
+function byName<Value>(choose: (name: NumberName | KindOption) => Value) {
+  return Object.fromEntries(names.map((name) => [name, choose(name)])) as Record<NumberName | KindOption, Value>;
 }
 
 /**
- * Reads the fields `first_kind` and, under each kind's name, `days`, `views`, `retrieval_step` and `deletable_by_viewer`.
+ * Reads the fields `first_kind` and, under each kind's name, its defaults.
  * @returns `defaults` valid only without problems. Disabled kinds keep their stored values.
  */
 export function readDefaults(fields: FormFields, stored: PushDefaults, config: Config, messages: Messages) {
-  const problems: Partial<Record<AccountField, string>> = {};
+  const problems: Problems = {};
   const { serverFirst, kinds } = defaultsForm(stored, config);
-  const first = textOf(fields.first_kind);
+  const first = textOf(fields, "first_kind").trim();
   if (first !== "" && !kinds.some(({ kind }) => kind === first)) problems.first_kind = messages.profile.defaults.choice;
-  const forms = kinds.map((form): KindForm => ({ ...form, values: typedValues(fields[form.kind]) }));
+  const forms = kinds.map((form): KindForm => {
+    const level = fields[form.kind];
+    const typed = Object.fromEntries(typeof level === "object" ? Object.entries(level) : []);
+    return { ...form, values: byName((name) => textOf(typed, wireName(name)).trim()) };
+  });
   const read = forms.map((form) => [form.kind, readKind(form, problems, messages)] as const);
   return {
     defaults: {
@@ -47,50 +105,21 @@ export function readDefaults(fields: FormFields, stored: PushDefaults, config: C
   };
 }
 
-function typedValues(level: FormFields[string] | undefined): KindValues {
-  const given = typeof level === "object" && !Array.isArray(level) ? new Map(Object.entries(level)) : new Map();
-  return {
-    days: textOf(given.get("days")),
-    views: textOf(given.get("views")),
-    retrievalStep: textOf(given.get("retrieval_step")),
-    deletableByViewer: textOf(given.get("deletable_by_viewer")),
-  };
-}
-
-type Found = Partial<Record<AccountField, string>>;
-
-function readKind({ kind, settings, values }: KindForm, problems: Found, messages: Messages): KindDefaults {
-  const number = (field: "days" | "views") => readNumber(values[field], settings[field], `${kind}_${field}`);
-  function readNumber(typed: string, range: Range, field: AccountField): number | undefined {
-    if (typed === "") return undefined;
-    const value = /^\d{1,9}$/.test(typed) ? Number(typed) : Number.NaN;
-    if (value >= range.min && value <= range.max) return value;
-    problems[field] = messages.problems.range({ min: range.min, max: range.max });
-    return undefined;
+function readKind({ kind, settings, values }: KindForm, problems: Problems, messages: Messages): KindDefaults {
+  const read: { -readonly [Name in keyof KindDefaults]: KindDefaults[Name] } = {};
+  for (const name of names) {
+    const typed = values[name];
+    if (typed === "") continue;
+    if (name === "days" || name === "views") {
+      const { min, max } = settings[name];
+      const value = /^\d{1,9}$/.test(typed) ? Number(typed) : Number.NaN;
+      if (value >= min && value <= max) read[numbers[name]] = value;
+      else problems[idOfDefault(kind, name)] = messages.problems.range({ min, max });
+    } else if (typed === "1" || typed === "0") {
+      read[name] = typed === "1";
+    } else {
+      problems[idOfDefault(kind, name)] = messages.profile.defaults.choice;
+    }
   }
-  function readChoice(typed: Choice, field: "retrieval_step" | "deletable_by_viewer"): boolean | undefined {
-    if (typed === "1" || typed === "0") return typed === "1";
-    if (typed !== "") problems[`${kind}_${field}`] = messages.profile.defaults.choice;
-    return undefined;
-  }
-  return withoutUndefined({
-    expireAfterDays: number("days"),
-    expireAfterViews: number("views"),
-    retrievalStep: readChoice(values.retrievalStep, "retrieval_step"),
-    deletableByViewer: readChoice(values.deletableByViewer, "deletable_by_viewer"),
-  });
-}
-
-function withoutUndefined(read: { [Name in keyof KindDefaults]-?: KindDefaults[Name] | undefined }): KindDefaults {
-  const { expireAfterDays, expireAfterViews, retrievalStep, deletableByViewer } = read;
-  return {
-    ...(expireAfterDays !== undefined && { expireAfterDays }),
-    ...(expireAfterViews !== undefined && { expireAfterViews }),
-    ...(retrievalStep !== undefined && { retrievalStep }),
-    ...(deletableByViewer !== undefined && { deletableByViewer }),
-  };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value.trim() : "";
+  return read;
 }

@@ -1,8 +1,12 @@
+import { type KindOption, kindOptions } from "../../config/topics/kinds.ts";
+import { wireName } from "../../http/errors.ts";
 import type { PageContext } from "../page.ts";
 import { NumberField, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { type AccountProblems, type AccountProps, accountPath, type KindForm } from "./model.ts";
+import { idOfDefault, type KindForm, labelOfName, numberNames } from "./defaults-form.ts";
+import type { AccountProblems, AccountProps } from "./model.ts";
+import { accountPath } from "./path.ts";
 import { Section } from "./section.tsx";
 
 export function DefaultsSection({ model, page }: AccountProps) {
@@ -47,28 +51,17 @@ interface KindProps {
 }
 
 function KindFields({ form, problems, page }: KindProps) {
-  const { kinds, newPush, profile } = page.messages;
+  const { kinds, profile } = page.messages;
   const { defaults } = profile;
   const { kind, settings, values } = form;
+  const fieldOf = (name: (typeof numberNames)[number] | KindOption) => ({
+    id: idOfDefault(kind, name),
+    name: `${kind}[${wireName(name)}]`,
+    label: labelOfName(name, page.messages),
+    value: values[name],
+    problem: problems[idOfDefault(kind, name)],
+  });
   const isWrong = Object.keys(problems).some((field) => field.startsWith(`${kind}_`));
-  const numbers = [
-    { name: "days", label: newPush.days, range: settings.days, value: values.days },
-    { name: "views", label: newPush.views, range: settings.views, value: values.views },
-  ] as const;
-  const choices = [
-    {
-      name: "retrieval_step",
-      label: newPush.retrievalStep,
-      option: settings.retrievalStep,
-      value: values.retrievalStep,
-    },
-    {
-      name: "deletable_by_viewer",
-      label: newPush.deletable,
-      option: settings.deletableByViewer,
-      value: values.deletableByViewer,
-    },
-  ] as const;
   return (
     <details class="account-kind" open={isWrong}>
       <summary>
@@ -78,31 +71,23 @@ function KindFields({ form, problems, page }: KindProps) {
       <fieldset class="account-kind-fields">
         <legend class="visually-hidden">{kinds[kind]}</legend>
         <div class="pair">
-          {numbers.map(({ name, label, range, value }) => (
+          {numberNames.map((name) => (
             <NumberField
               key={name}
-              id={`${kind}_${name}`}
-              name={`${kind}[${name}]`}
-              label={label}
-              range={range}
-              value={value}
-              hint={defaults.serverHint({ min: range.min, max: range.max, value: range.default })}
-              problem={problems[`${kind}_${name}`]}
-              placeholder={String(range.default)}
+              {...fieldOf(name)}
+              range={settings[name]}
+              hint={defaults.serverHint({
+                min: settings[name].min,
+                max: settings[name].max,
+                value: settings[name].default,
+              })}
+              placeholder={String(settings[name].default)}
             />
           ))}
         </div>
-        {choices.map(({ name, label, option, value }) =>
-          option.offered ? (
-            <SelectField
-              key={name}
-              id={`${kind}_${name}`}
-              name={`${kind}[${name}]`}
-              label={label}
-              value={value}
-              options={choiceOptions(option.default, page)}
-              problem={problems[`${kind}_${name}`]}
-            />
+        {kindOptions.map((option) =>
+          settings[option].offered ? (
+            <SelectField key={option} {...fieldOf(option)} options={choiceOptions(settings[option].default, page)} />
           ) : null,
         )}
       </fieldset>

@@ -5,19 +5,12 @@ import { textOf } from "../../http/body/form-fields.ts";
 import { findMessages } from "../../i18n/i18n.ts";
 import { passwordSentence } from "../entry.tsx";
 import { browserName } from "../parts/browser-name.ts";
+import { mayConfirm } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
-import { defaultsForm, readDefaults } from "./defaults-form.ts";
-import {
-  type AccountModel,
-  type AccountProblems,
-  accountPath,
-  type DefaultsForm,
-  type Done,
-  doneNames,
-  mayConfirm,
-  revokeTokensField,
-} from "./model.ts";
+import { type DefaultsForm, defaultsForm, readDefaults } from "./defaults-form.ts";
+import { type AccountModel, type AccountProblems, type Done, doneNames, revokeTokensField } from "./model.ts";
+import { accountPath } from "./path.ts";
 import { accountView, deletedView } from "./view.tsx";
 
 export const accountDeletedPath = "/users/deleted";

@@ -13,11 +13,11 @@ import {
   type AccountModel,
   type AccountProps,
   accountFields,
-  accountPath,
   labelOf,
   revokeTokensField,
   type SessionRow,
 } from "./model.ts";
+import { accountPath } from "./path.ts";
 import { AskAgain, Section } from "./section.tsx";
 
 /** Each section is a form or links to a page. */

@@ -24,6 +24,7 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { BothTimes } from "../parts/times.tsx";
+import { optionFields, optionNames } from "../push-form/options.ts";
 
 interface AuditModel {
   readonly listed: LinkedPush;
@@ -157,14 +158,11 @@ function Files({ files, messages }: { readonly files: readonly TrailFile[]; read
 }
 
 function Settings({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
-  const { dashboard, newPush, pushEmails } = messages;
+  const { dashboard } = messages;
   const settings = [
-    [dashboard.passphrase, asksForPassphrase(push)],
-    [newPush.retrievalStep, push.retrievalStep],
-    [newPush.deletable, push.deletableByViewer],
-    [newPush.sender, push.senderShown],
-    [pushEmails.onView, push.notifyOnView],
-  ] as const;
+    [dashboard.passphrase, asksForPassphrase(push)] as const,
+    ...optionNames.map((option) => [optionFields[option].label(messages), push[option]] as const),
+  ];
   return (
     <section aria-labelledby="settings">
       <h3 class="aside-heading" id="settings">

@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { AppError, unreachable } from "../../base/errors.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
 import { noRules, type Policy } from "../../policies/policies.ts";
-import type { EditablePush, EditOutcome, EditPush } from "../../pushes/pushes.ts";
+import type { EditablePush, EditOutcome, EditPush, PushOption } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
 import {
   describeProblems,
@@ -27,6 +27,7 @@ import {
   type SessionProblem,
   textIn,
 } from "../push-form/form.ts";
+import { optionNames } from "../push-form/options.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { editView } from "./view.tsx";
 
@@ -82,6 +83,8 @@ export async function saveEdit(page: SignedInRequest): Promise<FastifyReply> {
   }
 }
 
+const noOptions = Object.fromEntries(optionNames.map((option) => [option, false])) as Record<PushOption, boolean>;
+
 /** `POST /p/:token/edit` without a session: the form as it was sent. It says nothing about the push, not even that it exists. */
 export async function returnEdit(page: PageRequest): Promise<FastifyReply> {
   const { urlToken, services, messages } = page;
@@ -96,10 +99,7 @@ export async function returnEdit(page: PageRequest): Promise<FastifyReply> {
     endToEnd: textIn(fields, "payload") === undefined ? {} : null,
     name: null,
     note: null,
-    retrievalStep: false,
-    deletableByViewer: false,
-    notifyOnView: false,
-    senderShown: false,
+    ...noOptions,
   };
   const form: PushForm = {
     kind,

@@ -28,6 +28,7 @@ import {
   type SessionProblem,
   textIn,
 } from "../push-form/form.ts";
+import { byKindOption } from "../push-form/options.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { withNext } from "../return-path.ts";
 import { isOwn } from "../secret/handler.ts";
@@ -231,14 +232,13 @@ function readNewPush(
   const hasFiles = upload !== undefined && upload.fileCount > 0;
   const firstWithoutFiles = firstKind === "file" ? "text" : firstKind;
   const kind = given.kind ?? (hasFiles ? "file" : firstWithoutFiles);
-  const { days, views, retrievalStep, deletableByViewer } = kinds[kind];
+  const { days, views } = kinds[kind];
   return {
     // Without days to choose, the server's default follows the rules.
     ...(given.expireAfterMs === undefined &&
       offersDays({ settings: kinds[kind] }) && { expireAfterDays: days.default }),
     expireAfterViews: views.default,
-    retrievalStep: retrievalStep.default,
-    deletableByViewer: deletableByViewer.default,
+    ...byKindOption((option) => kinds[kind][option].default),
     ...given,
     // The form always sends the language, which it has chosen itself.
     ...(notifyEmailsToLocale !== undefined && asksForLinkDelivery(given) && { notifyEmailsToLocale }),
@@ -285,13 +285,12 @@ async function startingSettings(page: PageRequest) {
 
 /** A stored number that is out of range, because settings changed since, is ignored. */
 function withDefaults(settings: KindSettings, defaults: KindDefaults): KindSettings {
-  const { days, views, retrievalStep, deletableByViewer } = settings;
+  const { days, views } = settings;
   return {
     ...settings,
     days: rangeWith(days, defaults.expireAfterDays),
     views: rangeWith(views, defaults.expireAfterViews),
-    retrievalStep: { ...retrievalStep, default: defaults.retrievalStep ?? retrievalStep.default },
-    deletableByViewer: { ...deletableByViewer, default: defaults.deletableByViewer ?? deletableByViewer.default },
+    ...byKindOption((option) => ({ ...settings[option], default: defaults[option] ?? settings[option].default })),
   };
 }
 

@@ -1,6 +1,8 @@
 import type { KindDefaults } from "../../accounts/accounts.ts";
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
+import { kindOptions } from "../../config/topics/kinds.ts";
+import { wireName } from "../../http/errors.ts";
 import { createTokenCookies, findCookie } from "../../http/session-cookie.ts";
 import type { CreatePush } from "../../pushes/pushes.ts";
 import type { PageRequest } from "../request.ts";
@@ -50,18 +52,18 @@ function setRemembered(page: PageRequest, remembered: Remembered): void {
 
 /** Password Pusher's first tab has another name than the kind. */
 const tabs: Readonly<Record<KindName, string>> = { text: "password", file: "file", url: "url", qr: "qr" };
-const oldFields = ["days", "views", "retrieval_step", "deletable_by_viewer"] as const;
+const oldFields = ["days", "views", ...kindOptions.map(wireName)];
 
 function passwordPusherSettings({ request }: PageRequest) {
   const names: string[] = [];
   const kinds = kindNames.map((kind) => {
-    const [days, views, step, deletable] = oldFields.map((field) => {
+    const [days, views, ...options] = oldFields.map((field) => {
       const name = `pwpush_${tabs[kind]}_${field}`;
       const value = findCookie(request.raw.headers.cookie, name);
       if (value !== undefined) names.push(name);
       return value;
     });
-    return [kind, kindSettings([days, views, flagOf(step), flagOf(deletable)])] as const;
+    return [kind, kindSettings([days, views, ...options.map(flagOf)])] as const;
   });
   return { names, remembered: Object.fromEntries(kinds) };
 }
@@ -74,14 +76,14 @@ function merge(weaker: Remembered, stronger: Remembered): Remembered {
   return Object.fromEntries(kindNames.map((kind) => [kind, { ...weaker[kind], ...stronger[kind] }]));
 }
 
-/** `text-7-5-1-0_url-15m-1--`: kind, days or minutes, views, retrieval step, deletable by viewer. */
+/** `text-7-5-1-0_url-15m-1--`: kind, days or minutes, views, and its options in the order of `kindOptions`. */
 function writeSettings(remembered: Remembered): string {
   const flag = (value: boolean | undefined) => (value === undefined ? "" : value ? "1" : "0");
   return kindNames
     .flatMap((kind) => {
       const { expireAfterMinutes, expireAfterDays = "", expireAfterViews = "", ...options } = remembered[kind] ?? {};
       const expiry = expireAfterMinutes === undefined ? expireAfterDays : `${expireAfterMinutes}m`;
-      const values = [expiry, expireAfterViews, flag(options.retrievalStep), flag(options.deletableByViewer)];
+      const values = [expiry, expireAfterViews, ...kindOptions.map((option) => flag(options[option]))];
       return values.every((value) => value === "") ? [] : [[kind, ...values].join("-")];
     })
     .join("_");
@@ -95,8 +97,8 @@ function readSettings(text: string): Remembered {
   return Object.fromEntries(kinds);
 }
 
-/** Days or minutes, views, retrieval step and deletable by viewer. Anything that is not a small number, or `1` or `0`, is absent. */
-function kindSettings([days, views, step, deletable]: readonly (string | undefined)[]): RememberedKind {
+/** As `writeSettings` writes them. Anything that is not a small number, or `1` or `0`, is absent. */
+function kindSettings([days, views, ...flags]: readonly (string | undefined)[]): RememberedKind {
   const isNumber = (text: string | undefined) => text !== undefined && /^[1-9]\d{0,3}$/.test(text);
   const isFlag = (text: string | undefined) => text === "1" || text === "0";
   const minutes = days?.endsWith("m") ? days.slice(0, -1) : undefined;
@@ -104,7 +106,8 @@ function kindSettings([days, views, step, deletable]: readonly (string | undefin
     ...(isNumber(minutes) && { expireAfterMinutes: Number(minutes) }),
     ...(isNumber(days) && { expireAfterDays: Number(days) }),
     ...(isNumber(views) && { expireAfterViews: Number(views) }),
-    ...(isFlag(step) && { retrievalStep: step === "1" }),
-    ...(isFlag(deletable) && { deletableByViewer: deletable === "1" }),
+    ...Object.fromEntries(
+      kindOptions.flatMap((option, at) => (isFlag(flags[at]) ? [[option, flags[at] === "1"] as const] : [])),
+    ),
   };
 }

@@ -3,7 +3,7 @@ import type { Config, KindSettings } from "../../config/config.ts";
 import { durationMinutes } from "../../http/push-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { Policy } from "../../policies/policies.ts";
-import { accountPath } from "../account/model.ts";
+import { accountPath } from "../account/path.ts";
 import { type PageContext, pageHref } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";

@@ -20,7 +20,8 @@ import {
 } from "./controls.tsx";
 import { FieldsControl } from "./field-editor.tsx";
 import { type ControlProps, type PushForm, type SentFields, textIn } from "./form.ts";
-import { ruleHint, sentences } from "./rule-hints.ts";
+import { optionFields, optionNames } from "./options.ts";
+import { ruleHint, said, sentences } from "./rule-hints.ts";
 
 /** Fields that a form draws together; the forms of a new push and of an edit order them differently. */
 type FieldGroup =
@@ -71,6 +72,21 @@ interface BareDefinition extends FieldBase {
 const text = (field: Omit<TextDefinition, "type">): TextDefinition => ({ type: "text", ...field });
 const box = (field: Omit<BoxDefinition, "type">): BoxDefinition => ({ type: "box", ...field });
 const bare = (field: Omit<BareDefinition, "type">): BareDefinition => ({ type: "bare", ...field });
+
+/** Each option of a push is a box. */
+const optionBoxes = Object.fromEntries(
+  optionNames.map((option) => {
+    const { label, initial, ...field } = optionFields[option];
+    return [
+      option,
+      box({
+        ...field,
+        label: (_, messages) => label(messages),
+        initial: (form, sent) => form.edited?.push[option] ?? initial(form, sent),
+      }),
+    ];
+  }),
+) as Readonly<Record<PushOption, BoxDefinition>>;
 
 /**
  * Every field of the form that makes or edits a push, by the domain's name. A field's `push[...]` name and its id follow
@@ -212,35 +228,6 @@ const pushFields = {
     hint: (_, { edit }) => edit.removePassphraseHint,
     problem: (_, { problems }) => problems.field,
   }),
-  retrievalStep: box({
-    group: "options",
-    isOffered: ({ settings }) => settings.retrievalStep.offered,
-    initial: ({ settings, edited }) => edited?.push.retrievalStep ?? settings.retrievalStep.default,
-    label: (_, { newPush }) => newPush.retrievalStep,
-    hint: (_, { newPush }) => newPush.retrievalStepHint,
-    whenSet: ({ newPush }) => newPush.set.retrievalStep,
-    problem: (_, { problems }) => problems.field,
-  }),
-  deletableByViewer: box({
-    group: "options",
-    isOffered: ({ settings }) => settings.deletableByViewer.offered,
-    initial: ({ settings, edited }) => edited?.push.deletableByViewer ?? settings.deletableByViewer.default,
-    label: (_, { newPush }) => newPush.deletable,
-    hint: (_, { newPush }) => newPush.deletableHint,
-    whenSet: ({ newPush }) => newPush.set.deletable,
-    problem: (_, { problems }) => problems.field,
-  }),
-  senderShown: box({
-    group: "sender",
-    isOffered: ({ mails }) => mails.sender !== null,
-    // A form that was sent without the box has not chosen it.
-    initial: ({ edited, senderShown }, sent) =>
-      edited?.push.senderShown ?? (senderShown && Object.keys(sent).length === 0),
-    label: (_, { newPush }) => newPush.sender,
-    hint: ({ mails }, { newPush }) => newPush.senderHint({ email: mails.sender ?? "" }),
-    whenSet: ({ newPush }) => newPush.set.sender,
-    problem: (_, { pushEmails }) => pushEmails.onViewProblem,
-  }),
   name: text({
     group: "labels",
     isOffered: hasReadableLabels,
@@ -304,23 +291,11 @@ const pushFields = {
       <MailLanguageField page={page} name={name} value={value} problem={problem} />
     ),
   }),
-  notifyOnView: box({
-    group: "mail",
-    isOffered: ({ mails }) => mails.viewsTo !== null,
-    initial: ({ edited, policy }) => edited?.push.notifyOnView ?? policy.notifyOnViewRequired,
-    label: (_, { pushEmails }) => pushEmails.onView,
-    whenSet: ({ newPush }) => newPush.set.notify,
-    hint: ({ mails, policy }, messages) =>
-      said(messages.pushEmails.onViewHint({ email: mails.viewsTo ?? "" }), ruleHint("notifyOnView", policy, messages)),
-    problem: ({ policy }, messages) =>
-      said(messages.pushEmails.onViewProblem, ruleHint("notifyOnView", policy, messages)),
-  }),
+  ...optionBoxes,
 };
 
 type Fields = typeof pushFields;
 export type FieldName = keyof Fields;
-// A push option without a field in the form does not compile.
-pushFields satisfies Readonly<Record<PushOption, BoxDefinition>>;
 type Named<Definition> = { [Name in FieldName]: Fields[Name] extends Definition ? Name : never }[FieldName];
 
 /** What a person typed, unchanged: a form that is sent back shows all of it again. */
@@ -343,10 +318,6 @@ const definitions = Object.entries(pushFields) as [FieldName, TextDefinition | B
  * this is not sent back; the browser's Back button still has it.
  */
 const sentBackCharactersMax = pushLimits.payloadCharacters.text.max + 2 * pushLimits.noteCharactersMax;
-
-function said(text: string, rule: string): string {
-  return sentences(text, rule) ?? text;
-}
 
 function daysProblem(form: PushForm, messages: Messages): string {
   const { min, max } = form.settings.days;

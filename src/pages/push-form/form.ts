@@ -8,7 +8,6 @@ import { FormTokenRefusal } from "../../http/cross-site.ts";
 import { formIdempotencyKey } from "../../http/parameters.ts";
 import type { Policy } from "../../policies/policies.ts";
 import { type EditablePush, type PushOption, pushLimits, type Upload } from "../../pushes/pushes.ts";
-import { mayConfirm } from "../account/model.ts";
 import type { PageContext } from "../page.ts";
 import type { PageRequest } from "../request.ts";
 
@@ -86,6 +85,11 @@ export function offeredMails(user: User | null, config: Config, policy: Policy) 
     /** They would be offered if the account's address were confirmed. */
     viewsAfterConfirmation: user !== null && mayConfirm(user, config),
   };
+}
+
+/** Whether the address is unconfirmed and the server can mail a confirmation link. */
+export function mayConfirm({ confirmedAt }: Pick<User, "confirmedAt">, { mail }: Pick<Config, "mail">): boolean {
+  return mail !== undefined && confirmedAt === null;
 }
 
 /** The fields of `push[...]`, by wire name. */

@@ -36,3 +36,7 @@ export function ruleHint(field: RuledField, policy: Policy, { rules, formats }: 
 export function sentences(...texts: readonly (string | undefined)[]): string | undefined {
   return texts.filter((text) => text !== undefined && text !== "").join(" ") || undefined;
 }
+
+export function said(text: string, rule: string): string {
+  return sentences(text, rule) ?? text;
+}
