@@ -13,11 +13,11 @@ import {
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { ProofOffered } from "../factors/model.ts";
 import { ProofFields } from "../factors/proof.tsx";
+import { List } from "../lists/list.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { Field, InputField, TextField } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { RelativeTime } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
@@ -144,7 +144,7 @@ export function bulkEndingView(model: BulkEndingModel, page: PageContext): Page 
           <h2 class="section-heading" id="recent">
             {admin.bulk.recent}
           </h2>
-          <RequestTable model={model} messages={page.messages} />
+          <RequestTable model={model} page={page} />
         </section>
       )}
     </AdminFrame>
@@ -254,67 +254,50 @@ function Preview({ preview, model: { typed, proof, proofProblem }, page }: Previ
   );
 }
 
-function RequestTable({ model, messages }: { readonly model: BulkEndingModel; readonly messages: Messages }) {
-  const { bulk, state } = messages.admin;
-  return (
-    <div class="card table-card">
-      <table class="data-table table-actions">
-        <caption class="visually-hidden">{bulk.recent}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{bulk.deletedPushes}</th>
-            <th scope="col">{state}</th>
-            <th scope="col">{bulk.started}</th>
-            <th scope="col">{bulk.network}</th>
-            <th scope="col">{bulk.createdBefore}</th>
-            <th scope="col">{bulk.largerMib}</th>
-            <th scope="col">{bulk.whose}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {model.latest.map((request) => (
-            <RequestRow key={request.id} request={request} nowMs={model.nowMs} messages={messages} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-interface RequestRowProps {
-  readonly request: BulkEnding;
-  readonly nowMs: number;
-  readonly messages: Messages;
-}
-
-function RequestRow({ request, nowMs, messages }: RequestRowProps) {
-  const { admin, formats } = messages;
+function RequestTable({
+  model: { latest, nowMs },
+  page,
+}: {
+  readonly model: BulkEndingModel;
+  readonly page: PageContext;
+}) {
+  const { admin, formats } = page.messages;
   const { bulk } = admin;
-  const { network, createdBefore, largerThanBytes, requestedAt, finishedAt } = request;
-  const isOlder = createdBefore < requestedAt;
-  const isLarger = largerThanBytes > 0;
   return (
-    <tr>
-      <th scope="row">{bulk.progressOf({ count: request.ended, size: formats.bytes(request.endedBytes) })}</th>
-      <td>
-        <span class={finishedAt === null ? "badge badge-active" : "badge"}>
-          {finishedAt === null ? bulk.running : bulk.finished}
-        </span>
-      </td>
-      <td data-label={bulk.started}>
-        <RelativeTime timeMs={requestedAt} nowMs={nowMs} messages={messages} />
-      </td>
-      <td data-label={network === "" ? undefined : bulk.network}>
-        <bdi dir="ltr">{network}</bdi>
-      </td>
-      <td data-label={isOlder ? bulk.createdBefore : undefined}>
-        {isOlder && <RelativeTime timeMs={createdBefore} nowMs={nowMs} messages={messages} />}
-      </td>
-      <td data-label={isLarger ? bulk.largerMib : undefined}>
-        {isLarger && formats.number(largerThanBytes / mebibyte)}
-      </td>
-      <td data-label={bulk.whose}>{ownersName(request.owners, messages)}</td>
-    </tr>
+    <List<BulkEnding>
+      page={page}
+      nowMs={nowMs}
+      caption={bulk.recent}
+      rows={latest}
+      fit="values"
+      columns={[
+        {
+          label: bulk.deletedPushes,
+          value: ({ ended, endedBytes }) => bulk.progressOf({ count: ended, size: formats.bytes(endedBytes) }),
+        },
+        {
+          label: admin.state,
+          narrow: "unlabelled",
+          value: ({ finishedAt }) => (
+            <span class={finishedAt === null ? "badge badge-active" : "badge"}>
+              {finishedAt === null ? bulk.running : bulk.finished}
+            </span>
+          ),
+        },
+        { label: bulk.started, time: ({ requestedAt }) => requestedAt },
+        { label: bulk.network, value: ({ network }) => network && <bdi dir="ltr">{network}</bdi> },
+        {
+          label: bulk.createdBefore,
+          time: ({ createdBefore, requestedAt }) => (createdBefore < requestedAt ? createdBefore : null),
+        },
+        {
+          label: bulk.largerMib,
+          value: ({ largerThanBytes: bytes }) => bytes > 0 && formats.number(bytes / mebibyte),
+        },
+        { label: bulk.whose, value: (request) => ownersName(request.owners, page.messages) },
+      ]}
+      empty={null}
+    />
   );
 }
 

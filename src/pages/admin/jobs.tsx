@@ -1,12 +1,12 @@
 import type { FastifyReply } from "fastify";
-import type { ComponentChildren } from "preact";
 import { isFailing, type JobRun, nextRunOf } from "../../database/job-runs.ts";
+import { List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { RelativeTime } from "../parts/times.tsx";
+import { RowTime } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
@@ -173,84 +173,63 @@ function JobLists({ model, page }: { readonly model: JobsModel; readonly page: P
   );
 }
 
-function JobTable({ model, page }: { readonly model: JobsModel; readonly page: PageContext }) {
-  const { admin } = page.messages;
-  return (
-    <div class="card table-card">
-      <table class="data-table table-actions" data-now={model.nowMs}>
-        <caption class="visually-hidden">{admin.jobList}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{admin.jobName}</th>
-            <th scope="col">{admin.jobInterval}</th>
-            <th scope="col">{admin.jobStarted}</th>
-            <th scope="col">{admin.jobSucceeded}</th>
-            <th scope="col">{admin.jobDuration}</th>
-            <th scope="col">{admin.jobNext}</th>
-            <th scope="col">{admin.jobFailure}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {model.runs.map((run) => (
-            <JobRow key={run.name} run={run} model={model} page={page} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-interface JobRowProps {
-  readonly run: JobRun;
+function JobTable({
+  model: { runs, processes, nowMs },
+  page,
+}: {
   readonly model: JobsModel;
   readonly page: PageContext;
-}
-
-function JobRow({ run, model: { nowMs, processes }, page }: JobRowProps) {
-  const { messages } = page;
-  const { admin, formats } = messages;
-  const { name, everyMs, startedAt, succeededAt, durationMs, failedAt, failure } = run;
-  const title = admin.jobNames[name];
-  const next = processes === 0 ? undefined : nextRunOf(run, nowMs);
-  const ago = (timeMs: number) => <RelativeTime timeMs={timeMs} nowMs={nowMs} messages={messages} />;
+}) {
+  const { admin, formats } = page.messages;
   return (
-    <tr>
-      <th scope="row" class="cell-long">
-        {title}{" "}
-        <code class="badge" dir="ltr">
-          {name}
-        </code>
-        {isFailing(run) && <span class="badge badge-danger">{admin.jobFailing}</span>}
-      </th>
-      <td class="wide-only">{formats.duration(everyMs)}</td>
-      <td class="wide-only">{startedAt === null ? admin.never : ago(startedAt)}</td>
-      <td data-label={admin.jobSucceeded}>{succeededAt === null ? admin.never : ago(succeededAt)}</td>
-      <td class="wide-only">{durationMs !== null && formats.duration(durationMs)}</td>
-      <LabelledCell label={admin.jobNext}>{next !== undefined && ago(next)}</LabelledCell>
-      <LabelledCell label={admin.jobFailure}>
-        {failedAt !== null && (
-          <>
-            <code lang="en" dir="ltr">
-              {failure}
-            </code>{" "}
-            {ago(failedAt)}
-          </>
-        )}
-      </LabelledCell>
-    </tr>
-  );
-}
-
-interface LabelledCellProps {
-  readonly label: string;
-  /** false: there is no value, and a narrow screen shows no label either. */
-  readonly children: ComponentChildren;
-}
-
-function LabelledCell({ label, children }: LabelledCellProps) {
-  return (
-    <td class="cell-long" data-label={children === false ? undefined : label}>
-      {children}
-    </td>
+    <List<JobRun>
+      page={page}
+      nowMs={nowMs}
+      caption={admin.jobList}
+      rows={runs}
+      fit="values"
+      columns={[
+        {
+          label: admin.jobName,
+          long: true,
+          value: (run) => (
+            <>
+              {admin.jobNames[run.name]}{" "}
+              <code class="badge" dir="ltr">
+                {run.name}
+              </code>
+              {isFailing(run) && <span class="badge badge-danger">{admin.jobFailing}</span>}
+            </>
+          ),
+        },
+        { label: admin.jobInterval, narrow: "hidden", value: ({ everyMs }) => formats.duration(everyMs) },
+        { label: admin.jobStarted, narrow: "hidden", time: ({ startedAt }) => startedAt, never: admin.never },
+        { label: admin.jobSucceeded, time: ({ succeededAt }) => succeededAt, never: admin.never },
+        {
+          label: admin.jobDuration,
+          narrow: "hidden",
+          value: ({ durationMs }) => durationMs !== null && formats.duration(durationMs),
+        },
+        {
+          label: admin.jobNext,
+          long: true,
+          time: (run) => (processes === 0 ? null : (nextRunOf(run, nowMs) ?? null)),
+        },
+        {
+          label: admin.jobFailure,
+          long: true,
+          value: ({ failure, failedAt }) =>
+            failedAt !== null && (
+              <>
+                <code lang="en" dir="ltr">
+                  {failure}
+                </code>{" "}
+                <RowTime timeMs={failedAt} nowMs={nowMs} messages={page.messages} />
+              </>
+            ),
+        },
+      ]}
+      empty={null}
+    />
   );
 }

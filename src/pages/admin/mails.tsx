@@ -2,12 +2,11 @@ import type { FastifyReply } from "fastify";
 import { pageOf } from "../../http/parameters.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { List, listPath } from "../lists/list.tsx";
+import type { Page, PageContext } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { Pager } from "../parts/pager.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
-import { RelativeTime } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
@@ -63,8 +62,6 @@ interface MailsModel {
 
 export function mailsView(model: MailsModel, page: PageContext): Page {
   const { admin } = page.messages;
-  const hasMore = model.emails.length === failedPageSize;
-  const hrefOf = (number: number) => pageHref(page, `${adminPaths.mails}?page=${number}`);
   return (
     <AdminFrame page={page} current="mails" lead={admin.mailsLead}>
       {model.isOff && (
@@ -73,8 +70,48 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
         </Notice>
       )}
       {model.outcome !== null && <Outcome outcome={model.outcome} messages={page.messages} />}
-      {model.emails.length === 0 ? <p>{admin.noMails}</p> : <EmailTable model={model} page={page} />}
-      <Pager messages={page.messages} number={model.page} hasMore={hasMore} hrefOf={hrefOf} />
+      <List
+        page={page}
+        nowMs={model.nowMs}
+        caption={admin.mails}
+        rows={model.emails}
+        fit="values"
+        class="failed-emails"
+        columns={[
+          {
+            label: admin.recipient,
+            long: true,
+            value: (email) => (
+              <>
+                <bdi translate={email.to === null ? undefined : false}>{email.to ?? admin.unreadable}</bdi>{" "}
+                {email.kind !== null && <code class="badge">{email.kind}</code>}
+              </>
+            ),
+          },
+          { label: admin.written, time: ({ createdAt }) => createdAt },
+          {
+            label: admin.attempts,
+            narrow: "hidden",
+            value: ({ attempts }) => page.messages.formats.number(attempts),
+          },
+          {
+            label: admin.lastError,
+            long: true,
+            value: ({ lastError }) => (
+              <span lang="en" dir="ltr">
+                {lastError}
+              </span>
+            ),
+          },
+        ]}
+        actions={(email) => <EmailActions email={email} page={page} />}
+        empty={<p>{admin.noMails}</p>}
+        paging={{
+          number: model.page,
+          hasMore: model.emails.length === failedPageSize,
+          path: (number) => listPath(adminPaths.mails, { page: number }),
+        }}
+      />
     </AdminFrame>
   );
 }
@@ -95,76 +132,27 @@ function Outcome({
   );
 }
 
-function EmailTable({ model, page }: { readonly model: MailsModel; readonly page: PageContext }) {
+function EmailActions({ email, page }: { readonly email: FailedEmail; readonly page: PageContext }) {
   const { admin } = page.messages;
-  return (
-    <div class="card table-card">
-      <table class="data-table table-actions failed-emails" data-now={model.nowMs}>
-        <caption class="visually-hidden">{admin.mails}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{admin.recipient}</th>
-            <th scope="col">{admin.written}</th>
-            <th scope="col">{admin.attempts}</th>
-            <th scope="col">{admin.lastError}</th>
-            <td />
-          </tr>
-        </thead>
-        <tbody>
-          {model.emails.map((email) => (
-            <EmailRow key={email.id} email={email} nowMs={model.nowMs} page={page} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-interface EmailRowProps {
-  readonly email: FailedEmail;
-  readonly nowMs: number;
-  readonly page: PageContext;
-}
-
-function EmailRow({ email, nowMs, page }: EmailRowProps) {
-  const { messages } = page;
-  const { admin } = messages;
   const name = email.to ?? admin.unreadable;
   return (
-    <tr>
-      <th scope="row" class="cell-long">
-        <bdi translate={email.to === null ? undefined : false}>{name}</bdi>{" "}
-        {email.kind !== null && <code class="badge">{email.kind}</code>}
-      </th>
-      <td data-label={admin.written}>
-        <RelativeTime timeMs={email.createdAt} nowMs={nowMs} messages={messages} />
-      </td>
-      <td class="wide-only">{messages.formats.number(email.attempts)}</td>
-      <td class="cell-long" data-label={admin.lastError}>
-        <span lang="en" dir="ltr">
-          {email.lastError}
-        </span>
-      </td>
-      <td>
-        <div class="row-actions">
-          <PostForm page={page} action={`${adminPaths.mails}/${email.id}/retry`}>
-            <button type="submit" class="link-button action" aria-label={admin.actionOn({ action: admin.retry, name })}>
-              <Icon name="again" />
-              <span>{admin.retry}</span>
-            </button>
-          </PostForm>
-          <Confirm
-            page={page}
-            icon="trash"
-            label={admin.discard}
-            accessibleLabel={admin.actionOn({ action: admin.discard, name })}
-            explanation={admin.discardText}
-            confirm={admin.confirm}
-            action={`${adminPaths.mails}/${email.id}/discard`}
-            group="action"
-          />
-        </div>
-      </td>
-    </tr>
+    <div class="row-actions">
+      <PostForm page={page} action={`${adminPaths.mails}/${email.id}/retry`}>
+        <button type="submit" class="link-button action" aria-label={admin.actionOn({ action: admin.retry, name })}>
+          <Icon name="again" />
+          <span>{admin.retry}</span>
+        </button>
+      </PostForm>
+      <Confirm
+        page={page}
+        icon="trash"
+        label={admin.discard}
+        accessibleLabel={admin.actionOn({ action: admin.discard, name })}
+        explanation={admin.discardText}
+        confirm={admin.confirm}
+        action={`${adminPaths.mails}/${email.id}/discard`}
+        group="action"
+      />
+    </div>
   );
 }

@@ -2,8 +2,8 @@ import type { FastifyReply } from "fastify";
 import type { AdminEntry } from "../../accounts/accounts.ts";
 import { brandingParts } from "../../branding/branding.ts";
 import { pageOf } from "../../http/parameters.ts";
-import { type Page, type PageContext, pageHref } from "../page.ts";
-import { Pager } from "../parts/pager.tsx";
+import { List, listPath } from "../lists/list.tsx";
+import type { Page, PageContext } from "../page.ts";
 import { LocalTime } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
@@ -26,46 +26,28 @@ const pageSize = 50;
 
 export function trailView({ entries, page: number }: TrailModel, page: PageContext): Page {
   const { admin } = page.messages;
-  const hasMore = entries.length === pageSize;
-  const hrefOf = (to: number) => pageHref(page, `${adminPaths.trail}?page=${to}`);
   return (
     <AdminFrame page={page} current="trail" lead={admin.trailLead}>
-      {entries.length === 0 ? (
-        <p>{admin.noTrail}</p>
-      ) : (
-        <div class="card table-card">
-          <table class="data-table">
-            <caption class="visually-hidden">{admin.trail}</caption>
-            <thead>
-              <tr>
-                <th scope="col">{admin.trailAction}</th>
-                <th scope="col">{admin.trailBy}</th>
-                <th scope="col">{admin.trailAddress}</th>
-                <th scope="col">{admin.trailTime}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {entries.map((entry, at) => (
-                <tr key={at}>
-                  <th scope="row" dir="auto">
-                    {sentenceOf(entry, page)}
-                  </th>
-                  <td data-label={admin.trailBy}>
-                    <bdi>{causeOf(entry, admin.shell)}</bdi>
-                  </td>
-                  <td data-label={admin.trailAddress}>
-                    <bdi dir="ltr">{entry.address}</bdi>
-                  </td>
-                  <td data-label={admin.trailTime}>
-                    <LocalTime timeMs={entry.createdAt} messages={page.messages} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      <Pager messages={page.messages} number={number} hasMore={hasMore} hrefOf={hrefOf} />
+      <List
+        page={page}
+        caption={admin.trail}
+        rows={entries}
+        columns={[
+          { label: admin.trailAction, value: (entry) => <div dir="auto">{sentenceOf(entry, page)}</div> },
+          { label: admin.trailBy, value: (entry) => <bdi>{causeOf(entry, admin.shell)}</bdi> },
+          { label: admin.trailAddress, value: ({ address }) => address && <bdi dir="ltr">{address}</bdi> },
+          {
+            label: admin.trailTime,
+            value: ({ createdAt }) => <LocalTime timeMs={createdAt} messages={page.messages} />,
+          },
+        ]}
+        empty={<p>{admin.noTrail}</p>}
+        paging={{
+          number,
+          hasMore: entries.length === pageSize,
+          path: (to) => listPath(adminPaths.trail, { page: to }),
+        }}
+      />
     </AdminFrame>
   );
 }

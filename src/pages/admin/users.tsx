@@ -4,12 +4,10 @@ import { normalizeEmail } from "../../base/email.ts";
 import { AppError } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
+import { type Column, List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Notice } from "../parts/notice.tsx";
-import { Pager } from "../parts/pager.tsx";
 import { Confirm } from "../parts/post-form.tsx";
-import { SearchBox, SearchForm } from "../parts/search-form.tsx";
-import { RelativeTime } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 import { EmailField, emailCharactersMax, isProven, UserBadges, userPath } from "./user.tsx";
@@ -90,17 +88,11 @@ function explanationOf({ mailsLinks, signOnOnly }: UsersModel, { admin }: PageCo
 }
 
 function usersPath(text: string, page: number): string {
-  const query = new URLSearchParams();
-  if (text !== "") query.set("q", text);
-  if (page !== 1) query.set("page", String(page));
-  const written = query.toString();
-  return written === "" ? adminPaths.users : `${adminPaths.users}?${written}`;
+  return listPath(adminPaths.users, { q: text, page });
 }
 
 export function usersView(model: UsersModel, page: PageContext): Page {
   const { admin } = page.messages;
-  const hasMore = model.users.length === usersPerPage;
-  const hrefOf = (number: number) => pageHref(page, usersPath(model.text, number));
   return (
     <AdminFrame page={page} current="users" lead={admin.usersLead} asksFirstAt={adminPaths.users}>
       {model.refusal !== null && (
@@ -109,24 +101,61 @@ export function usersView(model: UsersModel, page: PageContext): Page {
         </Notice>
       )}
       {model.created !== null && <CreatedNotice created={model.created} signOnOnly={model.signOnOnly} page={page} />}
-      <SearchForm page={page} action={adminPaths.users} submit={admin.search}>
-        <SearchBox name="q" label={admin.searchUsers} value={model.text} />
-      </SearchForm>
-      <Confirm
+      <List
         page={page}
-        icon="text"
-        label={admin.createUser}
-        explanation={explanationOf(model, page.messages)}
-        confirm={admin.createUser}
-        action={adminPaths.users}
-        tone="plain"
+        nowMs={model.nowMs}
+        caption={admin.users}
+        rows={model.users}
+        columns={userColumns(model, page)}
+        empty={<p>{admin.noUsers}</p>}
+        search={{
+          path: adminPaths.users,
+          submit: admin.search,
+          filters: [{ name: "q", label: admin.searchUsers, value: model.text }],
+        }}
+        paging={{
+          number: model.page,
+          hasMore: model.users.length === usersPerPage,
+          path: (number) => usersPath(model.text, number),
+        }}
       >
-        <EmailField id="new_user" label={admin.email} />
-      </Confirm>
-      {model.users.length === 0 ? <p>{admin.noUsers}</p> : <UserTable model={model} page={page} />}
-      <Pager messages={page.messages} number={model.page} hasMore={hasMore} hrefOf={hrefOf} />
+        <Confirm
+          page={page}
+          icon="text"
+          label={admin.createUser}
+          explanation={explanationOf(model, page.messages)}
+          confirm={admin.createUser}
+          action={adminPaths.users}
+          tone="plain"
+        >
+          <EmailField id="new_user" label={admin.email} />
+        </Confirm>
+      </List>
     </AdminFrame>
   );
+}
+
+/** The actions are on the page of each user: a row has few pixels and few bytes. */
+function userColumns({ ownId }: UsersModel, page: PageContext): readonly Column<UserSummary>[] {
+  const { admin, formats } = page.messages;
+  return [
+    {
+      label: admin.email,
+      value: ({ user }) => (
+        <>
+          <a href={pageHref(page, userPath(user.id))} dir="ltr" translate={false}>
+            {user.email}
+          </a>{" "}
+          <UserBadges user={user} isOwn={user.id === ownId} page={page} />
+        </>
+      ),
+    },
+    { label: admin.created, time: ({ user }) => user.createdAt },
+    { label: admin.lastSignIn, time: ({ lastSignedInAt }) => lastSignedInAt, never: admin.never },
+    { label: admin.signIns, value: ({ signInCount }) => formats.number(signInCount) },
+    { label: admin.secondFactor, value: ({ user }) => (user.hasSecondFactor ? admin.yes : admin.no) },
+    { label: admin.tokensInUse, value: ({ tokensInUse }) => formats.number(tokensInUse) },
+  ];
 }
 
 function CreatedNotice({
@@ -157,66 +186,5 @@ function CreatedNotice({
         </p>
       )}
     </Notice>
-  );
-}
-
-interface UserTableProps {
-  readonly model: UsersModel;
-  readonly page: PageContext;
-}
-
-/** The actions are on the page of each user: a row has few pixels and few bytes. */
-function UserTable({ model, page }: UserTableProps) {
-  const { admin } = page.messages;
-  return (
-    <div class="card table-card">
-      <table class="data-table">
-        <caption class="visually-hidden">{admin.users}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{admin.email}</th>
-            <th scope="col">{admin.created}</th>
-            <th scope="col">{admin.lastSignIn}</th>
-            <th scope="col">{admin.signIns}</th>
-            <th scope="col">{admin.secondFactor}</th>
-            <th scope="col">{admin.tokensInUse}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {model.users.map((summary) => (
-            <UserRow key={summary.user.id} summary={summary} model={model} page={page} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function UserRow({ summary, model, page }: UserTableProps & { readonly summary: UserSummary }) {
-  const { user, lastSignedInAt, signInCount, tokensInUse } = summary;
-  const { messages } = page;
-  const { admin, formats } = messages;
-  return (
-    <tr>
-      <th scope="row">
-        <a href={pageHref(page, userPath(user.id))} dir="ltr" translate={false}>
-          {user.email}
-        </a>{" "}
-        <UserBadges user={user} isOwn={user.id === model.ownId} page={page} />
-      </th>
-      <td data-label={admin.created}>
-        <RelativeTime timeMs={user.createdAt} nowMs={model.nowMs} messages={messages} />
-      </td>
-      <td data-label={admin.lastSignIn}>
-        {lastSignedInAt === null ? (
-          admin.never
-        ) : (
-          <RelativeTime timeMs={lastSignedInAt} nowMs={model.nowMs} messages={messages} />
-        )}
-      </td>
-      <td data-label={admin.signIns}>{formats.number(signInCount)}</td>
-      <td data-label={admin.secondFactor}>{user.hasSecondFactor ? admin.yes : admin.no}</td>
-      <td data-label={admin.tokensInUse}>{formats.number(tokensInUse)}</td>
-    </tr>
   );
 }

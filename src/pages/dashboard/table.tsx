@@ -10,7 +10,7 @@ import {
 import { type PageContext, pageHref } from "../page.ts";
 import { IconReference, IconShapes } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { RelativeTimeProps } from "../parts/times.tsx";
+import { RowTime } from "../parts/times.tsx";
 import { deletePath } from "./deletion.tsx";
 import { searchPath } from "./filter.ts";
 import { beginningOf, shownName, stateName } from "./push-parts.tsx";
@@ -228,10 +228,4 @@ function RowName({ push, id, href, messages }: RowNameProps) {
       )}
     </>
   );
-}
-
-/** The distance from now; a script adds the exact time as the tooltip. */
-function RowTime({ timeMs, nowMs, messages: { formats } }: RelativeTimeProps) {
-  const seconds = new Date(timeMs).toISOString().slice(0, 19);
-  return <time dateTime={`${seconds}Z`}>{formats.relativeTime(timeMs, nowMs)}</time>;
 }

@@ -33,6 +33,12 @@ export function RelativeTime({ timeMs, nowMs, messages }: RelativeTimeProps) {
   );
 }
 
+/** The distance from now, within an element with `data-now`; a script adds the exact time as the tooltip. */
+export function RowTime({ timeMs, nowMs, messages: { formats } }: RelativeTimeProps) {
+  const seconds = new Date(timeMs).toISOString().slice(0, 19);
+  return <time dateTime={`${seconds}Z`}>{formats.relativeTime(timeMs, nowMs)}</time>;
+}
+
 /** The relative and the exact time. */
 export function BothTimes({ timeMs, nowMs, messages }: RelativeTimeProps) {
   return (
