@@ -1657,6 +1657,10 @@ export interface EnglishMessages {
     readonly privateHint: string;
     readonly privateOnlyHint: string;
     readonly keyMissing: string;
+    readonly keyUntilSignOut: string;
+    readonly keyStays: string;
+    readonly opensByLink: string;
+    readonly opensByPassphrase: string;
     readonly proofNeedsScript: string;
     readonly proofNeedsCookies: string;
     readonly proofIncomplete: string;

@@ -16,6 +16,7 @@ export type AssetName =
   | "secret.js"
   | "link-page.js"
   | "open-in-place.js"
+  | "signed-in.js"
   | "new-request.js"
   | "requests.js"
   | "seal.js"

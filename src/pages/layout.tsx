@@ -48,7 +48,13 @@ export function Layout({
   const { messages, assetUrl, assetIntegrity, theme, appearance } = page;
   const { themeMode } = appearance;
   return (
-    <html lang={messages.locale.tag} dir={messages.locale.dir} data-locale={messages.locale.formatTag}>
+    <html
+      lang={messages.locale.tag}
+      dir={messages.locale.dir}
+      data-locale={messages.locale.formatTag}
+      data-account={page.user?.id}
+      data-keeps-keys={page.user?.staysSignedIn || undefined}
+    >
       <head>
         <meta charset="utf-8" />
         <title>{`${title} · ${nameOf(theme)}`}</title>
@@ -72,11 +78,16 @@ export function Layout({
           </>
         )}
         <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />
-        {(["page.js", ...(asksFirstAt === undefined ? [] : (["ask-first.js"] as const)), ...scripts] as const).map(
-          (name) => (
-            <script key={name} type="module" src={assetUrl(name)} integrity={assetIntegrity(name)} />
-          ),
-        )}
+        {(
+          [
+            "page.js",
+            ...(page.user === null ? [] : (["signed-in.js"] as const)),
+            ...(asksFirstAt === undefined ? [] : (["ask-first.js"] as const)),
+            ...scripts,
+          ] as const
+        ).map((name) => (
+          <script key={name} type="module" src={assetUrl(name)} integrity={assetIntegrity(name)} />
+        ))}
       </head>
       <body>
         <a class="skip-link" href="#content">

@@ -30,6 +30,14 @@ export interface Faults {
   readonly mailServer?: string;
 }
 
+export interface PageUser {
+  readonly id: number;
+  readonly email: string;
+  readonly admin: boolean;
+  /** The session outlives the browser: signing out keeps what this browser has stored for the account. */
+  readonly staysSignedIn: boolean;
+}
+
 /** What the layout of every page needs, whatever the page shows. */
 export interface PageContext {
   readonly messages: Messages;
@@ -42,7 +50,7 @@ export interface PageContext {
    * shown (an opened secret, a form sent back): such a page offers no change of language.
    */
   readonly selfPath: string | null;
-  readonly user: { readonly email: string; readonly admin: boolean } | null;
+  readonly user: PageUser | null;
   /** The origin of links to pushes, without a trailing slash. */
   readonly baseUrl: string;
   /** Only the pages that recipients need are served here, so pages link to no other. */

@@ -23,7 +23,7 @@ import type { Actor, Pushes } from "../pushes/pushes.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetIntegrity, AssetUrl } from "./assets.ts";
-import { type Faults, type Page, type PageContext, pageHref } from "./page.ts";
+import { type Faults, type Page, type PageContext, type PageUser, pageHref } from "./page.ts";
 import { renderInPieces } from "./parts/long-text.tsx";
 import { robotView } from "./robot.tsx";
 import { findThemeChoice } from "./theme-choice.ts";
@@ -76,6 +76,10 @@ export interface LayoutServices extends Pick<PageServices, "assetUrl" | "assetIn
 }
 
 /** @param selfPath see PageContext. */
+function pageUser({ id, email, admin }: User, session: FastifyRequest["session"]): PageUser {
+  return { id, email, admin, staysSignedIn: session?.cookieSeconds !== undefined };
+}
+
 export function pageContext(request: FastifyRequest, services: LayoutServices, selfPath: string | null): PageContext {
   const { messages, fromQuery } = chooseLocale({
     query: queryOf(request, "locale"),
@@ -91,7 +95,7 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     languages: services.config.languages,
     localeAsked: fromQuery,
     selfPath,
-    user: user === null ? null : { email: user.email, admin: user.admin },
+    user: user === null ? null : pageUser(user, request.session),
     faults: user?.admin === true ? faultsOf(request, services) : {},
     baseUrl: request.pushBaseUrl,
     recipientsOnly: !request.listener.groups.has("internal"),

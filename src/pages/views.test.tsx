@@ -45,7 +45,7 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
     languages,
     localeAsked: true,
     selfPath: "/",
-    user: { email: hostile, admin: false },
+    user: { id: 7, email: hostile, admin: false, staysSignedIn: false },
     formToken: "form-token",
     faults: {},
     baseUrl: "https://push.example.com",
@@ -312,7 +312,7 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
 
     it("names its language and direction", () => {
       const { dir, formatTag } = messages.locale;
-      const opening = `<!doctype html><html lang="${tag}" dir="${dir}" data-locale="${formatTag}">`;
+      const opening = `<!doctype html><html lang="${tag}" dir="${dir}" data-locale="${formatTag}"`;
       for (const html of documents) expect(html.startsWith(opening)).toBe(true);
     });
 
@@ -435,7 +435,7 @@ describe("the form", () => {
   it("offers labels only to signed-in users, who can see them later", () => {
     const render = (user: PageContext["user"]) => renderPage(newPushView(newPush("text"), contextOf(en, { user })));
     expect(render(null)).not.toContain("push[note]");
-    expect(render({ email: "ada@example.com", admin: false })).toContain("push[note]");
+    expect(render({ id: 7, email: "ada@example.com", admin: false, staysSignedIn: false })).toContain("push[note]");
   });
 
   it("keeps a first line end that a parser would drop", () => {

@@ -105,6 +105,19 @@ describe("the page of a link that was sealed in this tab", () => {
     await page.waitForURL("**/?kind=text");
   });
 
+  it("loses its key at sign-out", async () => {
+    const { page } = await sealInPage("x", "", { signedIn: true, leavesAnyway: true });
+    const preview = page.url();
+    expect(await keptKeys(page)).toContain("AGE-SECRET-KEY-1");
+    await page.goto("/users/sign_out");
+    expect(await keptKeys(page)).toContain("AGE-SECRET-KEY-1");
+    await page.locator("main").getByRole("button", { name: en.nav.signOut }).click();
+    await page.getByRole("link", { name: en.nav.signIn }).first().waitFor();
+    expect(await keptKeys(page)).toBe("{}");
+    await page.goto(preview);
+    expect(await page.content()).not.toContain("AGE-SECRET-KEY-1");
+  });
+
   it("does not ask before it opens an email, and keeps its key from other tabs", async () => {
     const { page, link } = await sealInPage("x", "", { expectedErrors: /^asked mailto:/ });
     await page.locator("#mail_message").click();

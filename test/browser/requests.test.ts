@@ -113,11 +113,12 @@ describe("a request whose key is in the private link", () => {
     const stranger = await site.visit();
     await answer(stranger.page, link, secret);
     const { origin, pathname } = new URL(answersUrl);
+    const { page: elsewhere } = await site.visit({ signedIn: true });
     for (const hash of ["", new URL(other.answersUrl).hash, "#AGE-SECRET-KEY-1X"]) {
-      await page.goto("about:blank");
-      await page.goto(`${origin}${pathname}${hash}`);
-      await page.getByText(text.keyMissing).waitFor();
-      expect(await page.getByRole("link", { name: text.openAnswer }).count()).toBe(0);
+      await elsewhere.goto("about:blank");
+      await elsewhere.goto(`${origin}${pathname}${hash}`);
+      await elsewhere.getByText(text.keyMissing).waitFor();
+      expect(await elsewhere.getByRole("link", { name: text.openAnswer }).count()).toBe(0);
     }
   });
 
@@ -546,8 +547,12 @@ describe("the pages fit and are accessible:", () => {
     const locked = await ask(page, (form) => form.getByLabel(text.passphrase, { exact: true }).fill(passphrase));
     await answer((await site.visit()).page, locked.link, secret);
     await page.reload();
-    await page.getByRole("button", { name: text.unlock }).waitFor();
+    await page.getByText(text.opensByPassphrase).waitFor();
     await expectAccessibleLayout(page);
+    const { page: elsewhere } = await site.visit({ signedIn: true, reducedMotion: "reduce" });
+    await elsewhere.goto(locked.answersUrl);
+    await elsewhere.getByRole("button", { name: text.unlock }).waitFor();
+    await expectAccessibleLayout(elsewhere);
   });
 
   test("the page that answers, with and without scripts, and after it was sent", async () => {

@@ -16,7 +16,7 @@ export class DamagedError extends Error {
  * @param passphrase ignored if the text is sealed for the identity alone.
  * @throws WrongPassphraseError, DamagedError.
  */
-export async function openText(sealed: string, identity: string, passphrase: string): Promise<string> {
+export async function openText(sealed: string, identity: string | CryptoKey, passphrase: string): Promise<string> {
   const inner = findLock(sealed) === "passphrase" ? await openOuter(sealed, passphrase) : decode(sealed);
   const bytes = await openWith(inner, (decrypter) => decrypter.addIdentity(identity), DamagedError);
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
@@ -55,7 +55,7 @@ function decode(armored: string): Uint8Array {
  */
 export async function openFile(
   sealed: ReadableStream<Uint8Array>,
-  identity: string,
+  identity: string | CryptoKey,
   size?: number,
 ): Promise<ReadableStream<Uint8Array>> {
   const decrypter = new Decrypter();

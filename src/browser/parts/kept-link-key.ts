@@ -5,7 +5,8 @@ import { withTabStorage } from "./tab-storage.ts";
  * The key of a link that was just sealed in this tab, in the storage of the tab: the page of the link can be reloaded until
  * somebody has the link. The name has the url_token, so that another push never gets it.
  */
-const nameOf = (previewPath: string) => `sealpush_link_key ${previewPath.split("/")[2]}`;
+const nameStart = "sealpush_link_key ";
+const nameOf = (previewPath: string) => nameStart + previewPath.split("/")[2];
 
 /** @param previewPath of the page of the link. @returns whether it is stored. */
 export function keepLinkKey(previewPath: string, identity: string): boolean {
@@ -18,6 +19,13 @@ export function keepLinkKey(previewPath: string, identity: string): boolean {
 
 export function forgetLinkKey(previewPath: string): void {
   withTabStorage((storage) => storage.removeItem(nameOf(previewPath)));
+}
+
+/** Removes all of this tab. */
+export function forgetLinkKeys(): void {
+  withTabStorage((storage) => {
+    for (const name of Object.keys(storage)) if (name.startsWith(nameStart)) storage.removeItem(name);
+  });
 }
 
 /**

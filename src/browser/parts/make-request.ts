@@ -2,6 +2,7 @@ import { isWeakPassphrase } from "@sealpush/age/guessable";
 import { fingerprintOf, ownerProofOf } from "@sealpush/age/key-check";
 import { makeLinkKey } from "@sealpush/age/link-key";
 import { sealUnderPassphrase } from "@sealpush/age/seal";
+import { keepRequestKey } from "./keep-request-key.ts";
 
 /**
  * The form of a new request: makes its key. The server gets the public part, and with a passphrase the identity sealed under
@@ -35,6 +36,7 @@ export function makeRequestKey(): void {
 
   async function make(): Promise<void> {
     const key = await makeLinkKey();
+    await keepRequestKey(key, null);
     const typed = passphrase?.value ?? "";
     setField(form, "recipient", key.recipient);
     setField(form, "encryption_check", key.check);

@@ -1,8 +1,7 @@
 import { type DeliveryProblem, deliveryProblems } from "@sealpush/age/delivery";
-import type { KeyFragment } from "@sealpush/age/key-check";
 import { DamagedError, openText, WrongPassphraseError } from "@sealpush/age/open";
 import { type OpenedContent, readContent, UnexpectedContentError } from "@sealpush/age/sealed-content";
-import { keyInLink, showState } from "./key-in-link.ts";
+import { keyInLink, type RightKey, showState } from "./key-in-link.ts";
 import { showFields } from "./opened-fields.ts";
 import { enableSealedFiles, fileRowsIn } from "./sealed-files.ts";
 import { fillIn } from "./sizes.ts";
@@ -28,7 +27,7 @@ export async function openSealed(): Promise<void> {
   }
 }
 
-async function open(root: HTMLElement, key: KeyFragment, passphrase: string): Promise<void> {
+async function open(root: HTMLElement, key: RightKey, passphrase: string): Promise<void> {
   showState(root, "opening");
   // The page shows that before the work begins, which takes seconds under a passphrase.
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -62,7 +61,7 @@ function refuse(root: HTMLElement, state: "damaged" | "unexpected" | "incomplete
 }
 
 /** What was sealed decides what is shown, and not which parts the page has. */
-function show(root: HTMLElement, identity: string, content: OpenedContent): void {
+function show(root: HTMLElement, identity: RightKey["identity"], content: OpenedContent): void {
   const section = root.querySelector<HTMLElement>("[data-sealed-files]");
   const rows = fileRowsIn(section);
   const problems = content.files === null ? [] : deliveryProblems(content.files, rows);

@@ -1,10 +1,12 @@
 import { fingerprintOf, isFingerprint, writeFragment } from "@sealpush/age/key-check";
 import { readLinkKey } from "@sealpush/age/link-key";
 import { openIdentity, WrongPassphraseError } from "@sealpush/age/open";
+import { keepRequestKey } from "./keep-request-key.ts";
+import { bindStoredKey, writeStoredFragment } from "./stored-keys.ts";
 
 /**
  * The page of a request's answers: adds the key to their links. It is in the private link, behind `#`, or opens with the
- * passphrase. It never leaves this browser.
+ * passphrase, or is stored in this browser. It never leaves this browser.
  */
 export async function findRequestKey(): Promise<void> {
   const root = document.querySelector<HTMLElement>("[data-encryption-check]");
@@ -16,6 +18,14 @@ export async function findRequestKey(): Promise<void> {
   if (isSecureContext && (await unlock(root, check, location.hash))) {
     const field = document.querySelector<HTMLInputElement>("#private_link");
     if (field !== null) field.value = location.href;
+    return;
+  }
+  const stored = await bindStoredKey(check, requestOfPage());
+  if (stored !== undefined) {
+    nameKey(stored.fingerprint);
+    offerAnswers(root, writeStoredFragment(requestOfPage()));
+    show("stored");
+    sayStored();
     return;
   }
   show("missing");
@@ -54,18 +64,29 @@ async function unlock(root: HTMLElement, check: string, text: string): Promise<b
   const key = await readLinkKey(text);
   if (key === undefined || key.check !== check) return false;
   nameKey(await fingerprintOf(key.recipient));
-  // An answer that names another request is not opened.
-  const request = location.pathname.split("/").at(-2) ?? "";
-  for (const link of root.querySelectorAll<HTMLAnchorElement>("a[data-answer-link]")) {
-    link.hash = writeFragment({ identity: key.identity, request });
-    link.hidden = false;
-  }
+  const request = requestOfPage();
+  offerAnswers(root, writeFragment({ identity: key.identity, request }));
   // Their answers lead back to this page, which needs the key again.
   for (const form of document.querySelectorAll<HTMLFormElement>("[data-keeps-key] form")) {
     form.setAttribute("action", `${form.getAttribute("action")}#${key.identity}`);
   }
   show("found");
+  if (await keepRequestKey(key, request)) sayStored();
   return true;
+}
+
+const requestOfPage = () => location.pathname.split("/").at(-2) ?? "";
+
+/** @param fragment names this request: an answer that names another one is not opened. */
+function offerAnswers(root: HTMLElement, fragment: string): void {
+  for (const link of root.querySelectorAll<HTMLAnchorElement>("a[data-answer-link]")) {
+    link.hash = fragment;
+    link.hidden = false;
+  }
+}
+
+function sayStored(): void {
+  document.querySelector("[data-key-here]")?.removeAttribute("hidden");
 }
 
 /** The link to send names the key of this request, whatever the server says. */
@@ -74,7 +95,7 @@ function nameKey(fingerprint: string): void {
   if (field !== null) field.value = `${field.value.replace(/#.*/, "")}#${fingerprint}`;
 }
 
-function show(state: "found" | "missing"): void {
+function show(state: "found" | "stored" | "missing"): void {
   for (const element of document.querySelectorAll<HTMLElement>("[data-request-key]")) {
     element.hidden = element.dataset.requestKey !== state;
   }

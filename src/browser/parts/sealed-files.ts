@@ -11,7 +11,7 @@ import { fillIn, formatSize } from "./sizes.ts";
 interface SealedFile {
   readonly href: string;
   readonly name: string;
-  readonly identity: string;
+  readonly identity: string | CryptoKey;
   /** As its sender said. "": unknown. */
   readonly type: string;
   /** The bytes of the file itself; undefined: somebody has sealed it without a list, so that nothing says how many it must have. */
@@ -51,7 +51,7 @@ const shownBytesMax = (type: string) => (type.startsWith("image/") ? pictureByte
 export function enableSealedFiles(
   section: HTMLElement,
   list: readonly SealedFileDetails[] | null,
-  linkIdentity: string,
+  linkIdentity: string | CryptoKey,
 ): void {
   const tag = pageLocale();
   const placeOf = ({ stored }: FileRow) => list?.findIndex((file) => file.stored === stored) ?? 0;

@@ -64,7 +64,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
           </p>
         )}
       </div>
-      <section class="card stack">
+      <section class="card stack" data-ends-keys>
         <RequestFacts request={request} page={page} />
         {request.state === "open" && (
           <LinkField
@@ -89,6 +89,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
             />
           </div>
         )}
+        <KeyHere request={request} page={page} />
       </section>
       <section
         class="card stack"
@@ -113,6 +114,23 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
       </section>
       <RequestEndings request={request} page={page} />
     </Layout>
+  );
+}
+
+/** A script shows it once this browser has stored the key. */
+function KeyHere({
+  request: { identitySealed },
+  page,
+}: {
+  readonly request: OwnedRequest;
+  readonly page: PageContext;
+}) {
+  const { requests: text } = page.messages;
+  return (
+    <p class="field-hint" hidden data-key-here>
+      {page.user?.staysSignedIn === true ? text.keyStays : text.keyUntilSignOut}{" "}
+      {identitySealed === "" ? text.opensByLink : text.opensByPassphrase}
+    </p>
   );
 }
 

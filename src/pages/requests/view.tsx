@@ -27,7 +27,7 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
   );
   return (
     <Layout page={page} title={text.heading} privatePage width="regular">
-      <div class="heading-row">
+      <div class="heading-row" data-ends-keys>
         <div class="page-heading">
           <h1>{text.heading}</h1>
           <p class="lead">{text.lead}</p>

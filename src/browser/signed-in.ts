@@ -1,0 +1,4 @@
+import { forgetAtSignOut, forgetKeysOfGone } from "./parts/stored-keys.ts";
+
+forgetAtSignOut();
+void forgetKeysOfGone();
