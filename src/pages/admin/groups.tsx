@@ -10,12 +10,11 @@ import {
   groupNameMax,
   membersPerPage,
 } from "../../policies/policies.ts";
+import { List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { TextField } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { Pager } from "../parts/pager.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
-import { SearchBox, SearchForm } from "../parts/search-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths, groupPath, otherRulesPath } from "./frame.tsx";
 import { groupRulesPath } from "./rules.tsx";
@@ -189,52 +188,44 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
       >
         <GroupFields typed={model.typed} hasClaims={model.hasClaims} page={page} />
       </Confirm>
-      <div class="card table-card">
-        <table class="data-table">
-          <caption class="visually-hidden">{admin.groups}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{text.name}</th>
-              <th scope="col">{text.claim}</th>
-              <th scope="col">{text.members}</th>
-              <th scope="col">{admin.rules}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {model.groups.map(({ id, name, claim, members }) => (
-              <tr key={id}>
-                <th scope="row">
-                  <a href={pageHref(page, groupPath(id))} dir="auto" translate={false}>
-                    {name}
-                  </a>
-                </th>
-                <td data-label={text.claim}>
-                  <bdi translate={false}>{claim ?? "-"}</bdi>
-                </td>
-                <td data-label={text.members}>{page.messages.formats.number(members)}</td>
-                <td data-label={admin.rules}>
-                  <a href={pageHref(page, groupRulesPath(id))} aria-label={text.rulesOf({ name })}>
-                    {admin.rules}
-                  </a>
-                </td>
-              </tr>
-            ))}
-            <tr>
-              <th scope="row">{text.everybodyElse}</th>
-              <td data-label={text.claim}>-</td>
-              <td data-label={text.members}>{page.messages.formats.number(model.usersInNoGroup)}</td>
-              <td data-label={admin.rules}>
-                <a href={pageHref(page, otherRulesPath)} aria-label={text.rulesOf({ name: text.everybodyElse })}>
-                  {admin.rules}
+      <List<ListedGroup>
+        page={page}
+        caption={admin.groups}
+        rows={[...model.groups, { id: null, name: text.everybodyElse, claim: null, members: model.usersInNoGroup }]}
+        columns={[
+          {
+            label: text.name,
+            value: ({ id, name }) =>
+              id === null ? (
+                name
+              ) : (
+                <a href={pageHref(page, groupPath(id))} dir="auto" translate={false}>
+                  {name}
                 </a>
-              </td>
-            </tr>
-          </tbody>
-        </table>
-      </div>
+              ),
+          },
+          { label: text.claim, value: ({ claim }) => (claim === null ? "-" : <bdi translate={false}>{claim}</bdi>) },
+          { label: text.members, value: ({ members }) => page.messages.formats.number(members) },
+          {
+            label: admin.rules,
+            value: ({ id, name }) => (
+              <a
+                href={pageHref(page, id === null ? otherRulesPath : groupRulesPath(id))}
+                aria-label={text.rulesOf({ name })}
+              >
+                {admin.rules}
+              </a>
+            ),
+          },
+        ]}
+        empty={null}
+      />
     </AdminFrame>
   );
 }
+
+/** The id of null: the users who are in no group. */
+type ListedGroup = Omit<GroupSummary, "id"> & { readonly id: number | null };
 
 function Problem({ problem }: { readonly problem: string | undefined }) {
   if (problem === undefined) return null;
@@ -300,11 +291,7 @@ async function renderGroup(
 }
 
 function membersPath(groupId: number, text: string, page: number): string {
-  const query = new URLSearchParams();
-  if (text !== "") query.set("q", text);
-  if (page !== 1) query.set("page", String(page));
-  const written = query.toString();
-  return written === "" ? groupPath(groupId) : `${groupPath(groupId)}?${written}`;
+  return listPath(groupPath(groupId), { q: text, page });
 }
 
 export function groupView(model: GroupModel, page: PageContext): Page {
@@ -313,7 +300,6 @@ export function groupView(model: GroupModel, page: PageContext): Page {
   const text = admin.groupsPage;
   const path = groupPath(group.id);
   const typed = model.typed ?? { name: group.name, claim: group.claim ?? "" };
-  const hrefOf = (number: number) => pageHref(page, membersPath(group.id, model.text, number));
   return (
     <AdminFrame
       page={page}
@@ -350,16 +336,36 @@ export function groupView(model: GroupModel, page: PageContext): Page {
         >
           <TextField id="members" label={text.addresses} value={model.members} required />
         </Confirm>
-        <SearchForm page={page} action={path} submit={admin.search}>
-          <SearchBox name="q" label={admin.searchUsers} value={model.text} />
-        </SearchForm>
-        {model.found.length === 0 ? <p>{text.noMembers}</p> : <MemberTable model={model} page={page} />}
-        <Pager
-          messages={page.messages}
-          number={model.page}
-          hasMore={model.found.length === membersPerPage}
-          newestFirst={false}
-          hrefOf={hrefOf}
+        <List<GroupMember>
+          page={page}
+          caption={text.members}
+          rows={model.found}
+          columns={[
+            {
+              label: admin.email,
+              value: ({ userId, email }) => (
+                <a href={pageHref(page, userPath(userId))} dir="ltr" translate={false}>
+                  {email}
+                </a>
+              ),
+            },
+            {
+              label: text.memberBy,
+              value: (member) => <Membership member={member} group={group} page={page} />,
+            },
+          ]}
+          empty={<p>{text.noMembers}</p>}
+          search={{
+            path,
+            submit: admin.search,
+            filters: [{ name: "q", label: admin.searchUsers, value: model.text }],
+          }}
+          paging={{
+            number: model.page,
+            hasMore: model.found.length === membersPerPage,
+            newestFirst: false,
+            path: (number) => membersPath(group.id, model.text, number),
+          }}
         />
       </section>
       <PostForm page={page} action={`${path}/delete`}>
@@ -374,47 +380,31 @@ export function groupView(model: GroupModel, page: PageContext): Page {
   );
 }
 
-function MemberTable({ model: { group, found }, page }: { readonly model: GroupModel; readonly page: PageContext }) {
+interface MembershipProps {
+  readonly member: GroupMember;
+  readonly group: Group;
+  readonly page: PageContext;
+}
+
+function Membership({ member: { userId, email, byHand, byClaim }, group, page }: MembershipProps) {
   const { admin } = page.messages;
   const text = admin.groupsPage;
   return (
-    <div class="card table-card">
-      <table class="data-table">
-        <caption class="visually-hidden">{text.members}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{admin.email}</th>
-            <th scope="col">{text.memberBy}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {found.map(({ userId, email, byHand, byClaim }) => (
-            <tr key={userId}>
-              <th scope="row">
-                <a href={pageHref(page, userPath(userId))} dir="ltr" translate={false}>
-                  {email}
-                </a>
-              </th>
-              <td data-label={text.memberBy}>
-                {[...(byHand ? [text.byHand] : []), ...(byClaim ? [text.byClaim] : [])].join(", ")}
-                {byHand && (
-                  <PostForm page={page} action={`${groupPath(group.id)}/members/remove`}>
-                    <input type="hidden" name="user" value={String(userId)} />
-                    <button
-                      type="submit"
-                      class="button button-quiet-danger"
-                      aria-label={admin.actionOn({ action: text.remove, name: email })}
-                    >
-                      {text.remove}
-                    </button>
-                  </PostForm>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <>
+      {[...(byHand ? [text.byHand] : []), ...(byClaim ? [text.byClaim] : [])].join(", ")}
+      {byHand && (
+        <PostForm page={page} action={`${groupPath(group.id)}/members/remove`}>
+          <input type="hidden" name="user" value={String(userId)} />
+          <button
+            type="submit"
+            class="button button-quiet-danger"
+            aria-label={admin.actionOn({ action: text.remove, name: email })}
+          >
+            {text.remove}
+          </button>
+        </PostForm>
+      )}
+    </>
   );
 }
 
