@@ -94,6 +94,8 @@ function withRegion(messages: Messages, region: string): Messages {
 export interface LocalePreferences {
   /** `?locale=` of this address. */
   readonly query: string | undefined;
+  /** What the person has chosen in this browser before. */
+  readonly chosen?: string | undefined;
   /** The language of the signed-in user's account. */
   readonly account: string | undefined;
   readonly acceptLanguage: string | undefined;
@@ -109,9 +111,11 @@ export interface LocalePreferences {
  * `fromQuery`: the query decided, so links on the page keep it.
  */
 export function chooseLocale(preferences: LocalePreferences) {
-  const { query, account, acceptLanguage = "", defaultLocale } = preferences;
+  const { query, chosen, account, acceptLanguage = "", defaultLocale } = preferences;
   const find = (tag: string | undefined) => findMessages(tag, preferences.enabled);
-  const tags = [query, account, ...preferredTags(acceptLanguage), defaultLocale].filter((tag) => tag !== undefined);
+  const tags = [query, chosen, account, ...preferredTags(acceptLanguage), defaultLocale].filter(
+    (tag) => tag !== undefined,
+  );
   const messages = tags.map(find).find((found) => found !== undefined) ?? en;
   const region = tags
     .filter((tag) => find(tag) === messages)

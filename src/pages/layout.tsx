@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { nameOf, productName } from "../branding/branding.ts";
 import { aboutPath } from "./about/path.ts";
 import type { AssetName } from "./assets.ts";
+import { keepsLanguage } from "./language-choice.ts";
 import { type PageContext, pageHref, withLocale } from "./page.ts";
 import { LinkCard } from "./parts/link-card.tsx";
 import { brandingHref, inlineStyle, prefersDark, styleSheetsOf, Wordmark } from "./parts/logo.tsx";
@@ -269,7 +270,7 @@ function Footer({ page }: { readonly page: PageContext }) {
               {page.languages.map(({ locale: { tag, name, dir } }) => (
                 <li key={tag}>
                   <a
-                    href={withLocale(selfPath, tag)}
+                    href={`${withLocale(selfPath, tag)}&${keepsLanguage}`}
                     lang={tag}
                     hreflang={tag}
                     dir={dir}

@@ -23,6 +23,7 @@ import type { Actor, Pushes } from "../pushes/pushes.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetIntegrity, AssetUrl } from "./assets.ts";
+import { findLanguageChoice, isChosenHere, keepsLanguage, languageCookies } from "./language-choice.ts";
 import { type Faults, type Page, type PageContext, type PageUser, pageHref } from "./page.ts";
 import { renderInPieces } from "./parts/long-text.tsx";
 import { robotView } from "./robot.tsx";
@@ -83,6 +84,7 @@ function pageUser({ id, email, admin }: User, session: FastifyRequest["session"]
 export function pageContext(request: FastifyRequest, services: LayoutServices, selfPath: string | null): PageContext {
   const { messages, fromQuery } = chooseLocale({
     query: queryOf(request, "locale"),
+    chosen: findLanguageChoice(services.config, request.raw, request.client),
     account: request.session?.user.language ?? undefined,
     acceptLanguage: request.headers["accept-language"],
     defaultLocale: services.config.defaultLocale,
@@ -239,8 +241,15 @@ export class PageRequest {
     { status = 200, selfPath = null, keepsTyped = false, compressible = false, styleText }: RenderOptions = {},
   ): FastifyReply {
     if (keepsTyped) this.reply.header("cache-control", revalidated);
+    if (selfPath !== null) this.keepChosenLanguage();
     const page = renderInPieces(view(this.context(selfPath)));
     return sendPage(this.reply, status, page, { compressible, styleText });
+  }
+
+  private keepChosenLanguage(): void {
+    const { messages, localeAsked } = this.context();
+    if (this.query(keepsLanguage) === undefined || !localeAsked || !isChosenHere(this.request.raw)) return;
+    this.setCookie(languageCookies(this.services.config).made(messages.locale.tag, this.request.client));
   }
 
   /** @throws AppError unavailable; see `reserveAnswer`. */

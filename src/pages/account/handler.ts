@@ -4,6 +4,7 @@ import { AppError, unreachable } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { findMessages } from "../../i18n/i18n.ts";
 import { passwordSentence } from "../entry.tsx";
+import { languageCookies } from "../language-choice.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { mayConfirm } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
@@ -108,6 +109,7 @@ export async function changeLanguage(page: SignedInRequest): Promise<FastifyRepl
     return await renderAccount(page, { status: 422, problems: { language: problem } });
   }
   await page.services.accounts.setLanguage(page.session.user.id, tag);
+  page.setCookie(languageCookies(page.services.config).ended(page.request.client));
   // Without this request's `?locale=`, so that the page appears in the chosen language.
   return page.redirectToUrl(`${accountPath}?done=language`);
 }
