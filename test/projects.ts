@@ -36,7 +36,7 @@ const aboutSqlite = [
   // A file that is no database.
   "src/cli/damaged-file.test.ts",
   // The disk under it, and its log, fill up; its folder or its file cannot be written; a trigger of it never ends.
-  "test/faults/{disk-full,foreign-file,replace-access-sigkill,start-on-file}.test.ts",
+  "test/faults/{break-glass-sigkill,disk-full,foreign-file,replace-access-sigkill,start-on-file}.test.ts",
   // Backups copy its file; those of a server's database are PostgreSQL's own.
   "src/backup/**",
   "test/{flows,faults}/backup*.test.ts",

@@ -7,6 +7,9 @@ import { type SignOnApp, startSignOnApp } from "../support/sign-on.ts";
 
 const email = "bob@example.com";
 
+/** Of a provider whose tokens have `oid`, as Microsoft's. */
+const oidClaims = { openid: ["sub", "oid", "email", "email_verified"], profile: ["name"], email: [] };
+
 /** A server with single sign-on, whose provider also manages the accounts. */
 async function startBoth(
   environment: Readonly<Record<string, string>> = {},
@@ -18,8 +21,8 @@ async function startBoth(
 }
 
 /** Signs on, so that the account is somebody's. */
-async function use(site: SignOnApp, subject = "a-1", address = email) {
-  site.provider.people.set(subject, { email: address, email_verified: true });
+async function use(site: SignOnApp, subject = "a-1", address = email, oid?: string) {
+  site.provider.people.set(subject, { email: address, email_verified: true, ...(oid !== undefined && { oid }) });
   const visitor = site.newVisitor();
   await site.signOn(visitor, subject);
   expect(await visitor.signedInAs()).toBe(address);
@@ -130,6 +133,18 @@ test("the external id of a used account is only replaced by that of its own sign
   expect((await patch(id, { op: "replace", path: "externalId", value: "a-1" })).body.externalId).toBe("a-1");
 });
 
+test("the external id of a used account may become the object id of its own sign-on, and nobody else's", async () => {
+  const { site, find, patch } = await startBoth({}, oidClaims);
+  await use(site, "a-1", email, "object-1");
+  await use(site, "b-1", "carol@example.com", "object-2");
+  const [{ id }] = (await find(`userName eq "${email}"`)).body.Resources;
+  const claim = (value: string) => patch(id, { op: "replace", path: "externalId", value });
+  expect((await claim("entered-first")).status).toBe(200);
+  expect((await claim("object-2")).body).toMatchObject({ status: "409", scimType: "mutability" });
+  expect((await claim("object-1")).body.externalId).toBe("object-1");
+  expect((await find('externalId eq "object-1"')).body.Resources).toMatchObject([{ id }]);
+});
+
 test("a namesake does not get the account of somebody who was disabled", async () => {
   const { site, find, patch, setActive } = await startBoth();
   await use(site);
@@ -233,10 +248,7 @@ test("Entra renames whom it deletes; the name is free for somebody else, and the
 });
 
 test("the first sign-on links an account that nobody has used, by sub, by oid, or by its user name", async () => {
-  const { site, accounts, make, patch } = await startBoth(
-    {},
-    { openid: ["sub", "oid", "email", "email_verified"], profile: ["name"], email: [] },
-  );
+  const { site, accounts, make, patch } = await startBoth({}, oidClaims);
   const people = site.provider.people;
   const signsInAs = async (subject: string) => {
     const visitor = site.newVisitor();

@@ -228,7 +228,7 @@ async function change(work: Work, userId: number, wanted: Partial<NewScimUser>):
  */
 async function requireExternalId({ store, tx }: Work, account: ScimAccount, externalId: string | null): Promise<void> {
   const isSettled = !account.isUnused || account.admin;
-  const isProved = externalId !== null && account.subjects.includes(externalId);
+  const isProved = externalId !== null && account.provedIds.includes(externalId);
   const isNew = saidOf(account).externalId === null && account.disabledAt === null;
   if (isSettled && !isProved && !isNew) throw new ScimRefusedError("external_id_fixed");
   const owner = externalId === null ? undefined : await store.ownerOfExternalId(tx, externalId);

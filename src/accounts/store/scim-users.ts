@@ -29,8 +29,8 @@ export interface ScimAccount {
   readonly updatedAt: number;
   /** undefined: SCIM has said nothing about the account. */
   readonly said: ScimRow | undefined;
-  /** The subjects of its identities of the issuer. */
-  readonly subjects: readonly string[];
+  /** The subjects and object ids of its identities of the issuer: what its own sign-ons have proved. */
+  readonly provedIds: readonly string[];
   /** Otherwise the account does not exist for SCIM. */
   readonly isVisible: boolean;
   /** SCIM must not show or change the account, see `isBreakGlassIn`. */
@@ -100,10 +100,17 @@ function createReads(access: AccessKeys, issuers: Issuers) {
     const linked = identityReading.openAll(access, await connection.all(identitiesBetween, ...issuers, first, last));
     return userReading.openAll(access, rows).map((user) => {
       const about = said.find(({ id }) => id === user.id);
-      const subjects = linked.filter(({ userId }) => userId === user.id).map(({ subject }) => subject);
+      const own = linked.filter(({ userId }) => userId === user.id);
+      const provedIds = own.flatMap(({ subject, objectId }) => [subject, objectId]).filter((id) => id !== null);
       const isBreakGlass = user.breakGlassAt !== null;
-      const isKnown = about?.isMade === true || subjects.length > 0;
-      return { ...user, said: about, subjects, isBreakGlass, isVisible: isKnown && !isBreakGlass && !about?.isDeleted };
+      const isKnown = about?.isMade === true || own.length > 0;
+      return {
+        ...user,
+        said: about,
+        provedIds,
+        isBreakGlass,
+        isVisible: isKnown && !isBreakGlass && !about?.isDeleted,
+      };
     });
   }
 
