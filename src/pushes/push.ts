@@ -301,19 +301,14 @@ export interface Download {
 }
 
 /** A push as administrators see it: metadata only, without content or link. */
-export interface PushOverview {
-  readonly id: number;
-  readonly kind: KindName;
-  readonly ownerId: number | null;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-  readonly endedAt: number | null;
-  readonly endReason: EndReason | null;
-  readonly views: number;
-  readonly expireAfterViews: number;
+export interface PushOverview
+  extends Pick<
+      ListedPush,
+      "id" | "kind" | "ownerId" | "createdAt" | "expiresAt" | "expired" | "expiredOn" | "endReason"
+    >,
+    Pick<ListedPush, "views" | "expireAfterViews" | "passphraseRequired"> {
   /** Plaintext bytes of payload and files. */
   readonly storedBytes: number;
-  readonly passphraseRequired: boolean;
 }
 
 export interface AdminListFilter {

@@ -115,7 +115,8 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     expireAfterViews: 5,
     createdAt: nowMs,
     expiresAt: nowMs + 1,
-    endedAt: endReason === null ? null : nowMs,
+    expired: endReason !== null,
+    expiredOn: endReason === null ? null : nowMs,
     storedBytes: 1,
     passphraseRequired: true,
   }));

@@ -276,7 +276,7 @@ function RequestTable({
           value: ({ ended, endedBytes }) => bulk.progressOf({ count: ended, size: formats.bytes(endedBytes) }),
         },
         {
-          label: admin.state,
+          label: page.messages.dashboard.state,
           narrow: "unlabelled",
           value: ({ finishedAt }) => (
             <span class={finishedAt === null ? "badge badge-active" : "badge"}>

@@ -1,17 +1,19 @@
 import type { FastifyReply } from "fastify";
-import { isKindName, kindNames } from "../../base/push-kinds.ts";
 import { textOf } from "../../http/body/form-fields.ts";
-import type { Messages } from "../../i18n/i18n.ts";
-import type { AdminListFilter, EndReason, PushOverview } from "../../pushes/pushes.ts";
-import { states } from "../dashboard/filter.ts";
+import type { AdminListFilter, PushOverview } from "../../pushes/pushes.ts";
+import { type Column, Facts, List, listPath } from "../lists/list.tsx";
+import {
+  kindFilter,
+  pushColumns,
+  queryOfFilters,
+  readPushFilters,
+  StateBadge,
+  stateOptions,
+} from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { OlderPager } from "../parts/pager.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
-import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
-import { BothTimes, RelativeTime } from "../parts/times.tsx";
 import type { PageServices, SignedInRequest } from "../request.ts";
 import { bulkEndingPath } from "./bulk-ending.tsx";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
@@ -50,13 +52,11 @@ export async function endPush(page: SignedInRequest): Promise<FastifyReply> {
   return page.redirect(pushesPath(filterOf((name) => textOf(form, name))));
 }
 
-/** An unknown kind or state does not filter; an invalid `before` starts with the newest push. */
+/** An invalid `before` starts with the newest push. */
 export function filterOf(value: (name: string) => string | undefined): PushesFilter {
   const before = value("before") ?? "";
-  const kind = value("kind");
   return {
-    kind: isKindName(kind) ? kind : null,
-    state: states.find((state) => state === value("state")) ?? "all",
+    ...readPushFilters(value),
     owner: (value("owner") ?? "").trim().slice(0, emailMax),
     beforeId: /^\d{1,15}$/.test(before) ? Number(before) : null,
   };
@@ -104,65 +104,76 @@ interface PushesModel {
   readonly nowMs: number;
 }
 
-function pushesPath({ kind, state, owner, beforeId }: PushesFilter): string {
-  const query = new URLSearchParams();
-  if (owner !== "") query.set("owner", owner);
-  if (state !== "all") query.set("state", state);
-  if (kind !== null) query.set("kind", kind);
-  if (beforeId !== null) query.set("before", String(beforeId));
-  const written = query.toString();
-  return written === "" ? adminPaths.pushes : `${adminPaths.pushes}?${written}`;
+function queryOf({ owner, beforeId, ...filters }: PushesFilter) {
+  return { owner, ...queryOfFilters(filters), before: beforeId };
+}
+
+function pushesPath(filter: PushesFilter): string {
+  return listPath(adminPaths.pushes, queryOf(filter));
 }
 
 export function pushesView(model: PushesModel, page: PageContext): Page {
-  const { admin } = page.messages;
+  const { messages } = page;
+  const { admin, dashboard } = messages;
   const { filter, pushes, nextBeforeId } = model;
-  const hrefOf = (beforeId: number | null) => pageHref(page, pushesPath({ ...filter, beforeId }));
   return (
     <AdminFrame page={page} current="pushes" lead={admin.pushesLead}>
-      <FilterForm filter={filter} page={page} />
-      <FindForm page={page} />
-      <p>
-        <a href={pageHref(page, bulkEndingPath)}>{admin.bulk.endMany}</a>
-      </p>
-      {(model.unknownOwner || model.unknownLink) && (
-        <Notice tone="info" icon="alert" alert>
-          <p>{model.unknownLink ? admin.unknownLink : admin.unknownOwner}</p>
-        </Notice>
-      )}
-      {pushes.length === 0 ? <p>{admin.noPushes}</p> : <PushTable model={model} page={page} />}
-      <OlderPager
-        messages={page.messages}
-        newestHref={filter.beforeId === null ? null : hrefOf(null)}
-        olderHref={nextBeforeId === null ? null : hrefOf(nextBeforeId)}
-      />
+      <List
+        page={page}
+        nowMs={model.nowMs}
+        caption={admin.pushes}
+        rows={pushes}
+        fit="corner"
+        columns={columnsOf(model, page)}
+        actions={(push) => !push.expired && <EndForm push={push} filter={filter} page={page} />}
+        empty={<p>{admin.noPushes}</p>}
+        search={{
+          path: adminPaths.pushes,
+          submit: admin.search,
+          filters: [
+            { name: "owner", label: admin.owner, hint: `${admin.owner}: ${admin.ownerHint}`, value: filter.owner },
+            kindFilter(filter.kind, messages),
+            { name: "state", label: dashboard.state, value: filter.state, options: stateOptions(messages) },
+          ],
+        }}
+        paging={{
+          newest: filter.beforeId === null ? null : pushesPath({ ...filter, beforeId: null }),
+          older: nextBeforeId === null ? null : pushesPath({ ...filter, beforeId: nextBeforeId }),
+        }}
+      >
+        <FindForm page={page} />
+        <p>
+          <a href={pageHref(page, bulkEndingPath)}>{admin.bulk.endMany}</a>
+        </p>
+        {(model.unknownOwner || model.unknownLink) && (
+          <Notice tone="info" icon="alert" alert>
+            <p>{model.unknownLink ? admin.unknownLink : admin.unknownOwner}</p>
+          </Notice>
+        )}
+      </List>
     </AdminFrame>
   );
 }
 
-function FilterForm({ filter, page }: { readonly filter: PushesFilter; readonly page: PageContext }) {
-  const { admin, kinds } = page.messages;
-  const stateNames = { all: admin.all, active: admin.active, expired: admin.ended };
-  return (
-    <SearchForm page={page} action={adminPaths.pushes} submit={admin.search} wraps>
-      <SearchBox name="owner" label={admin.owner} hint={`${admin.owner}: ${admin.ownerHint}`} value={filter.owner} />
-      <SearchChoice
-        name="kind"
-        label={admin.kind}
-        value={filter.kind ?? ""}
-        options={[
-          { value: "", label: admin.anyKind },
-          ...kindNames.map((kind) => ({ value: kind, label: kinds[kind] })),
-        ]}
-      />
-      <SearchChoice
-        name="state"
-        label={admin.state}
-        value={filter.state}
-        options={states.map((state) => ({ value: state, label: stateNames[state] }))}
-      />
-    </SearchForm>
-  );
+type ColumnsModel = Pick<PushesModel, "owners">;
+
+function columnsOf({ owners }: ColumnsModel, page: PageContext): readonly Column<PushOverview>[] {
+  const { admin } = page.messages;
+  const { kind, state, made, end, views } = pushColumns(page, "administrator");
+  const name: Column<PushOverview> = {
+    label: admin.pushes,
+    value: ({ id }) => <a href={pageHref(page, `${adminPaths.pushes}/${id}`)}>{admin.pushName({ id: String(id) })}</a>,
+  };
+  const owner: Column<PushOverview> = {
+    label: admin.owner,
+    long: true,
+    value: ({ ownerId }) => <bdi>{ownerId === null ? admin.noOwner : (owners.get(ownerId) ?? admin.goneOwner)}</bdi>,
+  };
+  const size: Column<PushOverview> = {
+    label: admin.size,
+    value: ({ storedBytes }) => page.messages.formats.bytes(storedBytes),
+  };
+  return [name, owner, kind, { ...state, value: (push) => <Badges push={push} page={page} /> }, made, end, views, size];
 }
 
 function FindForm({ page }: { readonly page: PageContext }) {
@@ -183,106 +194,33 @@ function FindForm({ page }: { readonly page: PageContext }) {
   );
 }
 
-interface PushTableProps {
-  readonly model: PushesModel;
-  readonly page: PageContext;
-}
-
-function PushTable({ model, page }: PushTableProps) {
-  const { admin, dashboard } = page.messages;
-  return (
-    <div class="card table-card">
-      <table class="data-table table-actions action-corner">
-        <caption class="visually-hidden">{admin.pushes}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{admin.pushes}</th>
-            <th scope="col">{admin.owner}</th>
-            <th scope="col">{admin.kind}</th>
-            <th scope="col">{admin.state}</th>
-            <th scope="col">{admin.made}</th>
-            <th scope="col">{dashboard.expiresOrEnded}</th>
-            <th scope="col">{admin.views}</th>
-            <th scope="col">{admin.size}</th>
-            <td />
-          </tr>
-        </thead>
-        <tbody>
-          {model.pushes.map((push) => (
-            <TableRow key={push.id} push={push} model={model} page={page} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
 interface PushRowProps {
   readonly push: PushOverview;
   readonly model: Pick<PushesModel, "filter" | "owners" | "nowMs">;
   readonly page: PageContext;
 }
 
-function TableRow({ push, model, page }: PushRowProps) {
-  const { messages } = page;
-  const { admin, kinds, formats } = messages;
-  const reason = endReasonOf(push, model.nowMs);
-  return (
-    <tr>
-      <th scope="row">
-        <PushLink push={push} page={page} />
-      </th>
-      <td class="cell-long" data-label={admin.owner}>
-        <bdi>{ownerName(push, model, messages)}</bdi>
-      </td>
-      <td>{kinds[push.kind]}</td>
-      <td>
-        <StateBadges push={push} reason={reason} messages={messages} />
-      </td>
-      <td data-label={admin.made}>
-        <RelativeTime timeMs={push.createdAt} nowMs={model.nowMs} messages={messages} />
-      </td>
-      <td data-label={reason === null ? admin.expires : admin.ended}>
-        <RelativeTime timeMs={push.endedAt ?? push.expiresAt} nowMs={model.nowMs} messages={messages} />
-      </td>
-      <td data-label={admin.views}>{admin.viewsOf({ used: push.views, allowed: push.expireAfterViews })}</td>
-      <td data-label={admin.size}>{formats.bytes(push.storedBytes)}</td>
-      <td>{reason === null && <EndForm push={push} filter={model.filter} page={page} />}</td>
-    </tr>
-  );
-}
-
 /** All facts of one push. */
 export function PushRow({ push, model, page }: PushRowProps) {
-  const { messages } = page;
-  const { admin, kinds, formats } = messages;
-  const reason = endReasonOf(push, model.nowMs);
+  const [name, owner, , , ...facts] = columnsOf(model, page);
   return (
     <li class="row">
       <div class="row-main">
-        <h2 class="row-title">
-          <PushLink push={push} page={page} />
-        </h2>
+        <h2 class="row-title">{name?.value?.(push, 0)}</h2>
         <span class="push-kind">
           <Icon name={push.kind} />
-          {kinds[push.kind]}
+          {page.messages.kinds[push.kind]}
         </span>
-        <StateBadges push={push} reason={reason} messages={messages} />
+        <Badges push={push} page={page} />
       </div>
-      <dl class="admin-row-facts">
-        <Fact label={admin.owner}>
-          <bdi>{ownerName(push, model, messages)}</bdi>
-        </Fact>
-        <Fact label={admin.made}>
-          <BothTimes timeMs={push.createdAt} nowMs={model.nowMs} messages={messages} />
-        </Fact>
-        <Fact label={reason === null ? admin.expires : admin.ended}>
-          <BothTimes timeMs={push.endedAt ?? push.expiresAt} nowMs={model.nowMs} messages={messages} />
-        </Fact>
-        <Fact label={admin.views}>{admin.viewsOf({ used: push.views, allowed: push.expireAfterViews })}</Fact>
-        <Fact label={admin.size}>{formats.bytes(push.storedBytes)}</Fact>
-      </dl>
-      {reason === null && (
+      <Facts
+        page={page}
+        nowMs={model.nowMs}
+        class="admin-row-facts"
+        row={push}
+        columns={owner === undefined ? facts : [owner, ...facts]}
+      />
+      {!push.expired && (
         <div class="row-actions">
           <EndForm push={push} filter={model.filter} page={page} />
         </div>
@@ -291,30 +229,16 @@ export function PushRow({ push, model, page }: PushRowProps) {
   );
 }
 
-function endReasonOf({ endReason, expiresAt }: PushOverview, nowMs: number): EndReason | null {
-  return endReason ?? (expiresAt <= nowMs ? "time" : null);
-}
-
 interface PushPartProps {
   readonly push: PushOverview;
   readonly page: PageContext;
 }
 
-function PushLink({ push: { id }, page }: PushPartProps) {
-  return <a href={pageHref(page, `${adminPaths.pushes}/${id}`)}>{page.messages.admin.pushName({ id: String(id) })}</a>;
-}
-
-interface StateBadgesProps {
-  readonly push: PushOverview;
-  readonly reason: EndReason | null;
-  readonly messages: Messages;
-}
-
-function StateBadges({ push, reason, messages }: StateBadgesProps) {
+function Badges({ push, page: { messages } }: PushPartProps) {
   return (
     <>
-      <span class={reason === null ? "badge badge-active" : "badge"}>{stateName(reason, messages)}</span>{" "}
-      {push.passphraseRequired && <span class="badge">{messages.admin.passphrase}</span>}
+      <StateBadge push={push} reader="administrator" messages={messages} />{" "}
+      {push.passphraseRequired && <span class="badge">{messages.dashboard.passphrase}</span>}
     </>
   );
 }
@@ -333,31 +257,9 @@ function EndForm({ push, filter, page }: PushPartProps & { readonly filter: Push
       action={`${adminPaths.pushes}/${push.id}/expire`}
       group="action"
     >
-      <input type="hidden" name="owner" value={filter.owner} />
-      <input type="hidden" name="kind" value={filter.kind ?? ""} />
-      <input type="hidden" name="state" value={filter.state} />
-      <input type="hidden" name="before" value={filter.beforeId ?? ""} />
+      {Object.entries(queryOf(filter)).map(([field, value]) => (
+        <input key={field} type="hidden" name={field} value={value ?? ""} />
+      ))}
     </Confirm>
   );
-}
-
-function ownerName({ ownerId }: PushOverview, { owners }: Pick<PushesModel, "owners">, { admin }: Messages): string {
-  return ownerId === null ? admin.noOwner : (owners.get(ownerId) ?? admin.goneOwner);
-}
-
-function stateName(reason: EndReason | null, { admin }: Messages): string {
-  switch (reason) {
-    case null:
-      return admin.active;
-    case "views":
-      return admin.endedByViews;
-    case "time":
-      return admin.endedByTime;
-    case "owner":
-      return admin.endedByOwner;
-    case "viewer":
-      return admin.endedByViewer;
-    case "administrator":
-      return admin.endedByAdministrator;
-  }
 }

@@ -13,10 +13,11 @@ import {
   PushActions,
   PushName,
   SealedLabelsHint,
-  StateBadge,
   ViewsUsed,
 } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
+import { Facts } from "../lists/list.tsx";
+import { pushColumns, StateBadge } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { Fact } from "../parts/fact.tsx";
@@ -85,32 +86,35 @@ function AboutPush({ model, page }: { readonly model: AuditModel; readonly page:
   const { messages } = page;
   const { dashboard, kinds } = messages;
   const { push } = model.listed;
-  const endAt = push.expiredOn ?? push.expiresAt;
+  const { kind, views, made, end } = pushColumns(page, "owner");
   return (
     <section class="card about-push" aria-labelledby="about">
       <div class="row-main">
         <h2 class="section-heading" id="about">
           <PushName push={push} messages={messages} />
         </h2>
-        <StateBadge push={push} messages={messages} />
+        <StateBadge push={push} reader="owner" messages={messages} />
       </div>
-      <dl class="about-facts">
-        <Fact label={dashboard.kind}>
-          <span class="push-kind">
-            <Icon name={push.kind} />
-            {kinds[push.kind]}
-          </span>
-        </Fact>
-        <Fact label={dashboard.views}>
-          <ViewsUsed push={push} messages={messages} />
-        </Fact>
-        <Fact label={dashboard.made}>
-          <BothTimes timeMs={push.createdAt} nowMs={model.nowMs} messages={messages} />
-        </Fact>
-        <Fact label={push.expired ? dashboard.ended : dashboard.expires}>
-          <BothTimes timeMs={endAt} nowMs={model.nowMs} messages={messages} />
-        </Fact>
-      </dl>
+      <Facts<OwnedPush>
+        page={page}
+        nowMs={model.nowMs}
+        class="about-facts"
+        row={push}
+        columns={[
+          {
+            ...kind,
+            value: (shown) => (
+              <span class="push-kind">
+                <Icon name={shown.kind} />
+                {kinds[shown.kind]}
+              </span>
+            ),
+          },
+          { ...views, value: (shown) => <ViewsUsed push={shown} messages={messages} /> },
+          made,
+          end,
+        ]}
+      />
       {push.note !== null && (
         <section aria-labelledby="note">
           <h3 class="aside-heading" id="note">

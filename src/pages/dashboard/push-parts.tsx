@@ -49,27 +49,6 @@ export function beginningOf(text: string, charactersMax: number): string {
   return `${characters.slice(0, charactersMax).join("")}…`;
 }
 
-export function stateName({ endReason }: Pick<OwnedPush, "endReason">, { dashboard }: Messages): string {
-  switch (endReason) {
-    case null:
-      return dashboard.active;
-    case "views":
-      return dashboard.endedByViews;
-    case "time":
-      return dashboard.endedByTime;
-    case "owner":
-      return dashboard.endedByOwner;
-    case "viewer":
-      return dashboard.endedByViewer;
-    case "administrator":
-      return dashboard.endedByAdministrator;
-  }
-}
-
-export function StateBadge({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
-  return <span class={push.expired ? "badge" : "badge badge-active"}>{stateName(push, messages)}</span>;
-}
-
 /** The bar is hidden from screen readers: the text says the same. */
 export function ViewsUsed({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
   const { views: used, expireAfterViews: allowed } = push;

@@ -1,14 +1,14 @@
-import { kindNames } from "../../base/push-kinds.ts";
 import { pageMax } from "../../http/parameters.ts";
 import type { ListedPush, PushSearch } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
+import { List } from "../lists/list.tsx";
+import { kindFilter, stateOptions } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { Pager } from "../parts/pager.tsx";
-import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
-import { dashboardPath, searchPath, searchTextMax, states } from "./filter.ts";
-import { PushTable } from "./table.tsx";
+import { deletePath } from "./deletion.tsx";
+import { dashboardPath, searchPath, searchTextMax } from "./filter.ts";
+import { columnsOf, labelledBy, RowActions, SharedByRows } from "./rows.tsx";
 
 interface DashboardModel {
   readonly search: PushSearch;
@@ -28,11 +28,6 @@ interface DashboardModel {
 
 export function dashboardView(model: DashboardModel, page: PageContext): Page {
   const { dashboard, nav } = page.messages;
-  const { search } = model;
-  const { text, state, kind } = search;
-  const isEmpty = model.pushes.length === 0;
-  const isFiltered = text !== "" || state !== "all" || kind !== null || search.page > 1;
-  const isEnd = model.hasMore && search.page === pageMax;
   return (
     <Layout page={page} title={dashboard.heading} privatePage width="wide">
       <div class="heading-row">
@@ -49,8 +44,62 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
           <p role="status">{dashboard.deleted}</p>
         </Notice>
       )}
-      {(!isEmpty || isFiltered) && <FilterForm search={search} page={page} />}
-      {isEmpty ? <Nothing page={page} isFiltered={isFiltered} /> : <PushTable {...model} page={page} />}
+      <PushList model={model} page={page} />
+    </Layout>
+  );
+}
+
+interface PushListProps {
+  readonly model: DashboardModel;
+  readonly page: PageContext;
+}
+
+/** Times are relative to the page, and scripts put together the links that they copy: a row has few pixels and few bytes. */
+function PushList({ model, page }: PushListProps) {
+  const { dashboard, actions } = page.messages;
+  const { search, pushes, hasMore } = model;
+  const isFiltered = search.text !== "" || search.state !== "all" || search.kind !== null || search.page > 1;
+  const isEnd = hasMore && search.page === pageMax;
+  return (
+    <List
+      page={page}
+      nowMs={model.nowMs}
+      caption={dashboard.caption}
+      rows={pushes}
+      fit="compact"
+      data={{ "data-copied": actions.copied, "data-link-base": model.pushBaseUrl }}
+      rowClass={({ expired }) => (expired ? "push-ended" : undefined)}
+      columns={columnsOf(search, page)}
+      actionsLabel={dashboard.actions}
+      actions={(push, at) => <RowActions push={push} at={at} page={page} />}
+      many={{
+        action: deletePath,
+        next: searchPath(search),
+        submit: dashboard.deleteSelected,
+        selectAll: dashboard.selectAll,
+        selected: dashboard.selected,
+        box: ({ expired, id }, at) =>
+          !expired && <input type="checkbox" name="push[]" value={id} aria-labelledby={labelledBy("select", at)} />,
+      }}
+      empty={<Nothing page={page} isFiltered={isFiltered} />}
+      {...((pushes.length > 0 || isFiltered) && { search: filtersOf(search, page) })}
+      paging={{
+        number: search.page,
+        hasMore: hasMore && !isEnd,
+        newestFirst: search.order === "newest",
+        path: (number) => searchPath({ ...search, page: number }),
+      }}
+      notes={<Notes model={model} isEnd={isEnd} page={page} />}
+    >
+      {pushes.length > 0 && <SharedByRows page={page} />}
+    </List>
+  );
+}
+
+function Notes({ model, isEnd, page }: PushListProps & { readonly isEnd: boolean }) {
+  const { dashboard } = page.messages;
+  return (
+    <>
       {(model.stopped || isEnd) && (
         <Notice tone="info" icon="alert">
           <p>{model.stopped ? dashboard.stopped : dashboard.lastPage}</p>
@@ -61,14 +110,7 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
           <p>{dashboard.sealedNotSearched}</p>
         </Notice>
       )}
-      <Pager
-        messages={page.messages}
-        number={search.page}
-        hasMore={model.hasMore && !isEnd}
-        newestFirst={search.order === "newest"}
-        hrefOf={(number) => pageHref(page, searchPath({ ...search, page: number }))}
-      />
-    </Layout>
+    </>
   );
 }
 
@@ -97,36 +139,27 @@ function Nothing({ page, isFiltered }: { readonly page: PageContext; readonly is
 }
 
 /** States are links, the rest is a form with method GET: every list has an address. */
-function FilterForm({ search, page }: { readonly search: PushSearch; readonly page: PageContext }) {
-  const { dashboard, kinds } = page.messages;
-  const stateNames = { all: dashboard.all, active: dashboard.active, expired: dashboard.ended };
-  return (
-    <div class="filters">
-      <nav class="segments" aria-label={dashboard.state}>
-        {states.map((state) => (
-          <a
-            key={state}
-            href={pageHref(page, searchPath({ ...search, state, page: 1 }))}
-            aria-current={state === search.state ? "true" : undefined}
-          >
-            {stateNames[state]}
-          </a>
-        ))}
-      </nav>
-      <SearchForm page={page} action={dashboardPath} submit={dashboard.submit}>
-        {search.state !== "all" && <input type="hidden" name="state" value={search.state} />}
-        {search.order !== "newest" && <input type="hidden" name="sort" value={search.order} />}
-        <SearchBox name="q" label={dashboard.search} value={search.text} maxLength={searchTextMax} />
-        <SearchChoice
-          name="kind"
-          label={dashboard.kind}
-          value={search.kind ?? ""}
-          options={[
-            { value: "", label: dashboard.anyKind },
-            ...kindNames.map((kind) => ({ value: kind, label: kinds[kind] })),
-          ]}
-        />
-      </SearchForm>
-    </div>
-  );
+function filtersOf(search: PushSearch, page: PageContext) {
+  const { messages } = page;
+  const { dashboard } = messages;
+  return {
+    path: dashboardPath,
+    submit: dashboard.submit,
+    filters: [
+      { name: "q", label: dashboard.search, value: search.text, maxLength: searchTextMax },
+      kindFilter(search.kind, messages),
+    ],
+    segments: {
+      label: dashboard.state,
+      links: stateOptions(messages).map(({ value: state, label }) => ({
+        label,
+        path: searchPath({ ...search, state, page: 1 }),
+        isCurrent: state === search.state,
+      })),
+    },
+    kept: {
+      state: search.state === "all" ? null : search.state,
+      sort: search.order === "newest" ? null : search.order,
+    },
+  };
 }

@@ -1,13 +1,17 @@
 import type { ComponentChildren } from "preact";
+import type { Messages } from "../../i18n/i18n.ts";
 import { type PageContext, pageHref } from "../page.ts";
+import { Fact } from "../parts/fact.tsx";
 import { OlderPager, Pager } from "../parts/pager.tsx";
+import { PostForm } from "../parts/post-form.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
-import { RowTime } from "../parts/times.tsx";
+import { BothTimes, RowTime } from "../parts/times.tsx";
 
 /** The first column names the row. A cell without a value is left out where rows are cards. */
 export interface Column<Row> {
   readonly label: string;
-  readonly value?: (row: Row) => ComponentChildren;
+  /** @param at the row's number on the page, from 0. */
+  readonly value?: (row: Row, at: number) => ComponentChildren;
   /** Instead of `value`: milliseconds since the epoch, shown as the distance from now. */
   readonly time?: (row: Row) => number | null;
   /** What a `time` of null says; nothing by default. */
@@ -16,6 +20,8 @@ export interface Column<Row> {
   readonly narrow?: "unlabelled" | "hidden" | ((row: Row) => string);
   /** The value may be long: it breaks anywhere. Only in lists with a `fit`. */
   readonly long?: boolean;
+  /** The header leads to the list in another order. Only an order that an index has (decision 0056). */
+  readonly sort?: { readonly path: string; readonly current: "ascending" | "descending" | undefined };
 }
 
 export interface Filter {
@@ -39,24 +45,57 @@ export interface ListProps<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   /** What can be done with a row. */
-  readonly actions?: (row: Row) => ComponentChildren;
-  /** Columns are as wide as their values; "corner": where rows are cards, the action is in the corner of the card. */
-  readonly fit?: "values" | "corner";
+  readonly actions?: (row: Row, at: number) => ComponentChildren;
+  /** The header of the actions; none by default. */
+  readonly actionsLabel?: string;
+  /** What can be done with several rows. */
+  readonly many?: ManyAction<Row>;
+  /**
+   * Columns are as wide as their values; "corner": where rows are cards, the action is in the corner of the card; "compact":
+   * the rows of design/dashboard.css, for long lists.
+   */
+  readonly fit?: keyof typeof fitClasses;
   /** For the style sheet. */
   readonly class?: string;
+  readonly rowClass?: (row: Row) => string | undefined;
+  /** For scripts. */
+  readonly data?: Readonly<Record<`data-${string}`, string>>;
   /** What is shown instead of a list without rows. */
   readonly empty: ComponentChildren;
   readonly search?: SearchProps;
   readonly paging?: Paging;
   /** Between the filters and the rows. */
   readonly children?: ComponentChildren;
+  /** Between the rows and the links to other pages. */
+  readonly notes?: ComponentChildren;
 }
 
 interface SearchProps {
   readonly path: string;
   readonly submit: string;
   readonly filters: readonly Filter[];
+  /** A filter whose values are links. */
+  readonly segments?: {
+    readonly label: string;
+    readonly links: readonly { readonly label: string; readonly path: string; readonly isCurrent: boolean }[];
+  };
+  /** The rest of the query, which the form keeps. */
+  readonly kept?: Query;
 }
+
+/** One form with the whole list; the boxes of the selected rows are in it. */
+interface ManyAction<Row> {
+  /** Path that the form is posted to. */
+  readonly action: string;
+  /** The address of this list. */
+  readonly next: string;
+  readonly submit: string;
+  readonly selectAll: string;
+  readonly selected: Messages["dashboard"]["selected"];
+  box(row: Row, at: number): ComponentChildren;
+}
+
+type Query = Readonly<Record<string, string | number | null>>;
 
 /** Pages have numbers, or each continues where the previous one ended. */
 type Paging =
@@ -72,30 +111,64 @@ type Paging =
   | { readonly newest: string | null; readonly older: string | null };
 
 /** The address of a list: what is empty is left out of its query, and so is the first page. */
-export function listPath(path: string, query: Readonly<Record<string, string | number | null>>): string {
-  const given = Object.entries(query).filter(
-    ([name, value]) => value !== null && value !== "" && !(name === "page" && value === 1),
-  );
-  const written = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+export function listPath(path: string, query: Query): string {
+  const written = new URLSearchParams(givenIn(query)).toString();
   return written === "" ? path : `${path}?${written}`;
+}
+
+function givenIn(query: Query): [name: string, value: string][] {
+  return Object.entries(query)
+    .filter(([name, value]) => value !== null && value !== "" && !(name === "page" && value === 1))
+    .map(([name, value]) => [name, String(value)]);
 }
 
 /** A table whose rows become cards on narrow screens (design/tables.css), with its filters and the links between its pages. */
 export function List<Row>(list: ListProps<Row>) {
-  const { page, search, rows, empty, paging, children } = list;
+  const { page, search, rows, many, empty, paging, children, notes } = list;
+  const table =
+    many === undefined ? <Table {...list} /> : <Selectable {...many} page={page} table={<Table {...list} />} />;
   return (
     <>
       {search !== undefined && <Filters {...search} page={page} />}
       {children}
-      {rows.length === 0 ? empty : <Table {...list} />}
+      {rows.length === 0 ? empty : table}
+      {notes}
       {paging !== undefined && <Pages paging={paging} page={page} />}
     </>
   );
 }
 
-function Filters({ path, submit, filters, page }: SearchProps & Pick<ListProps<never>, "page">) {
+interface FactsProps<Row> extends Pick<ListProps<Row>, "page" | "nowMs" | "columns"> {
+  readonly class: string;
+  readonly row: Row;
+}
+
+/** The same columns where one row has a page of its own: each value with its label, times in full. */
+export function Facts<Row>({ page: { messages }, nowMs, columns, row, class: className }: FactsProps<Row>) {
   return (
-    <SearchForm page={page} action={path} submit={submit} wraps={filters.length > 1}>
+    <dl class={className}>
+      {columns.map(({ label, narrow, value, time, never }) => {
+        const timeMs = time?.(row) ?? null;
+        return (
+          <Fact key={label} label={typeof narrow === "function" ? narrow(row) : label}>
+            {timeMs === null || nowMs === undefined ? (
+              (value?.(row, 0) ?? never)
+            ) : (
+              <BothTimes timeMs={timeMs} nowMs={nowMs} messages={messages} />
+            )}
+          </Fact>
+        );
+      })}
+    </dl>
+  );
+}
+
+function Filters({ path, submit, filters, segments, kept = {}, page }: SearchProps & Pick<ListProps<never>, "page">) {
+  const form = (
+    <SearchForm page={page} action={path} submit={submit} wraps={filters.length > 2}>
+      {givenIn(kept).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
       {filters.map(({ options, ...filter }) =>
         options === undefined ? (
           <SearchBox key={filter.name} {...filter} />
@@ -104,6 +177,42 @@ function Filters({ path, submit, filters, page }: SearchProps & Pick<ListProps<n
         ),
       )}
     </SearchForm>
+  );
+  if (segments === undefined) return form;
+  return (
+    <div class="filters">
+      <nav class="segments" aria-label={segments.label}>
+        {segments.links.map((link) => (
+          <a key={link.label} href={pageHref(page, link.path)} aria-current={link.isCurrent ? "true" : undefined}>
+            {link.label}
+          </a>
+        ))}
+      </nav>
+      {form}
+    </div>
+  );
+}
+
+interface SelectableProps<Row> extends ManyAction<Row> {
+  readonly page: PageContext;
+  readonly table: ComponentChildren;
+}
+
+function Selectable<Row>({ action, next, submit, selected, page, table }: SelectableProps<Row>) {
+  return (
+    <PostForm page={page} action={action} class="push-list">
+      <input type="hidden" name="next" value={next} />
+      {table}
+      <p class="visually-hidden" role="status" />
+      <div class="selection">
+        <span hidden data-scripted>
+          {selected.parts({ count: <output data-selected-count>0</output> })}
+        </span>
+        <button type="submit" class="button button-danger">
+          {submit}
+        </button>
+      </div>
+    </PostForm>
   );
 }
 
@@ -116,57 +225,87 @@ function Pages({ paging, page }: { readonly paging: Paging; readonly page: PageC
   );
 }
 
-const fitClasses = { values: " table-actions", corner: " table-actions action-corner" } as const;
+const fitClasses = {
+  first: "data-table",
+  values: "data-table table-actions",
+  corner: "data-table table-actions action-corner",
+  compact: "push-table",
+} as const;
 
-function Table<Row>({ page, nowMs, caption, rows, columns, actions, fit, class: own = "" }: ListProps<Row>) {
+function Table<Row>(list: ListProps<Row>) {
+  const { nowMs, caption, rows, fit = "first", data } = list;
   const isNamed = typeof caption === "string";
   const table = (
     <table
-      class={`data-table${fit === undefined ? "" : fitClasses[fit]}${own && ` ${own}`}`}
+      class={list.class === undefined ? fitClasses[fit] : `${fitClasses[fit]} ${list.class}`}
+      {...data}
       data-now={nowMs}
       aria-labelledby={isNamed ? undefined : caption.headingId}
     >
       {isNamed && <caption class="visually-hidden">{caption}</caption>}
       <thead>
-        <tr>
-          {columns.map(({ label }) => (
-            <th key={label} scope="col">
-              {label}
-            </th>
-          ))}
-          {actions !== undefined && <td />}
-        </tr>
+        <Headers {...list} />
       </thead>
       <tbody>
         {rows.map((row, at) => (
-          <tr key={at}>
-            {columns.map((column, index) => (
-              <Cell key={column.label} column={column} row={row} isName={index === 0} nowMs={nowMs} page={page} />
-            ))}
-            {actions !== undefined && <td>{actions(row)}</td>}
-          </tr>
+          <Row key={at} list={list} row={row} at={at} />
         ))}
       </tbody>
     </table>
   );
-  return isNamed ? <div class="card table-card">{table}</div> : table;
+  return isNamed && fit !== "compact" ? <div class="card table-card">{table}</div> : table;
 }
 
-interface CellProps<Row> extends Pick<ListProps<Row>, "page"> {
-  readonly column: Column<Row>;
+function Headers<Row>({ page, columns, many, actions, actionsLabel }: ListProps<Row>) {
+  return (
+    <tr>
+      {many !== undefined && (
+        <td>
+          <input type="checkbox" aria-label={many.selectAll} hidden data-scripted data-select-all />
+        </td>
+      )}
+      {columns.map(({ label, sort }) => (
+        <th key={label} scope="col" aria-sort={sort?.current}>
+          {sort === undefined ? label : <a href={pageHref(page, sort.path)}>{label}</a>}
+        </th>
+      ))}
+      {actions !== undefined && (actionsLabel === undefined ? <td /> : <th scope="col">{actionsLabel}</th>)}
+    </tr>
+  );
+}
+
+interface RowProps<Row> {
+  readonly list: ListProps<Row>;
   readonly row: Row;
-  readonly isName: boolean;
-  readonly nowMs: number | undefined;
+  readonly at: number;
 }
 
-function Cell<Row>({ column, row, isName, nowMs, page: { messages } }: CellProps<Row>) {
+function Row<Row>({ list, row, at }: RowProps<Row>) {
+  const { columns, many, actions, rowClass } = list;
+  return (
+    <tr class={rowClass?.(row)}>
+      {many !== undefined && <td>{many.box(row, at)}</td>}
+      {columns.map((column, index) => (
+        <Cell key={column.label} list={list} row={row} at={at} column={column} isName={index === 0} />
+      ))}
+      {actions !== undefined && <td>{actions(row, at)}</td>}
+    </tr>
+  );
+}
+
+interface CellProps<Row> extends RowProps<Row> {
+  readonly column: Column<Row>;
+  readonly isName: boolean;
+}
+
+function Cell<Row>({ list: { nowMs, page }, row, at, column, isName }: CellProps<Row>) {
   const { label, value, time, never, narrow, long = false } = column;
   const timeMs = time?.(row) ?? null;
   const shown =
-    timeMs !== null && nowMs !== undefined ? (
-      <RowTime timeMs={timeMs} nowMs={nowMs} messages={messages} />
+    timeMs === null || nowMs === undefined ? (
+      (value?.(row, at) ?? never)
     ) : (
-      (value?.(row) ?? never)
+      <RowTime timeMs={timeMs} nowMs={nowMs} messages={page.messages} />
     );
   const className = long ? "cell-long" : narrow === "hidden" ? "wide-only" : undefined;
   if (isName) {

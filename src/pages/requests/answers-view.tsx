@@ -1,7 +1,7 @@
 import type { ListedPush } from "../../pushes/pushes.ts";
 import type { OwnedRequest } from "../../requests/requests.ts";
-import { stateName } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
+import { StateBadge } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { CopyButton, ShowButton } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
@@ -226,7 +226,7 @@ function AnswerRow({
       <dl class="row-facts">
         <Fact label={kinds.label}>{kinds[push.kind]}</Fact>
         <Fact label={text.state}>
-          <span class={push.expired ? "badge" : "badge badge-active"}>{stateName(push, messages)}</span>
+          <StateBadge push={push} reader="owner" messages={messages} />
         </Fact>
         <Fact label={messages.tokens.created}>
           <LocalTime timeMs={push.createdAt} messages={messages} />

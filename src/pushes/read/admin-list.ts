@@ -48,15 +48,10 @@ function pushByLink(
     /** The metadata of a push and a page of its audit trail; undefined: there is none. Name, note and recipients stay sealed. */
     async adminTrail(pushId: number, actor: Actor, page: number): Promise<AdminTrailPage | undefined> {
       assertAdministrator(actor);
-      const push = await deps.store.adminLists.find(pushId);
-      if (push === undefined) return undefined;
-      const isOver = hasEnded(push, deps.clock.now());
-      const subject = {
-        ownerId: push.ownerId,
-        endReason: push.endReason ?? (isOver ? ("time" as const) : null),
-        expiredOn: push.endedAt ?? (isOver ? push.expiresAt : null),
-      };
-      return { push, ...(await trailPage(deps, { id: pushId, push: subject, reports: noReports, page })) };
+      const row = await deps.store.adminLists.find(pushId);
+      if (row === undefined) return undefined;
+      const push = presentOverview(row, deps.clock.now());
+      return { push, ...(await trailPage(deps, { id: pushId, push, reports: noReports, page })) };
     },
 
     /** Removes a push with everything that is known about it; ends it first. @returns false: it is unknown. */
@@ -85,8 +80,9 @@ function listOperations(
       for (let rows = 0; rows < rowsMax; rows += turnRows) {
         await turns.next();
         const batch = await deps.store.adminLists.before(last, turnRows);
-        for (const push of batch) {
-          if (passes(push, filter, now)) pushes.push(push);
+        for (const row of batch) {
+          const push = presentOverview(row, now);
+          if (passes(push, filter)) pushes.push(push);
           last = push.id;
           if (pushes.length === pageSize) return { pushes, nextBeforeId: last };
         }
@@ -128,8 +124,20 @@ export function administratorOperations(
   return { ...pushByLink(deps), ...listOperations(deps) };
 }
 
-function passes(push: PushOverview, { kind, state, ownerId }: AdminListFilter, now: number): boolean {
+type OverviewRow = NonNullable<Awaited<ReturnType<PushDeps["store"]["adminLists"]["find"]>>>;
+
+function presentOverview({ endedAt, ...row }: OverviewRow, now: number): PushOverview {
+  const expired = hasEnded({ ...row, endedAt }, now);
+  return {
+    ...row,
+    expired,
+    expiredOn: expired ? (endedAt ?? row.expiresAt) : null,
+    endReason: row.endReason ?? (expired ? "time" : null),
+  };
+}
+
+function passes(push: PushOverview, { kind, state, ownerId }: AdminListFilter): boolean {
   if (kind !== null && push.kind !== kind) return false;
   if (ownerId !== null && push.ownerId !== ownerId) return false;
-  return state === "all" || (state === "expired") === hasEnded(push, now);
+  return state === "all" || (state === "expired") === push.expired;
 }

@@ -2,7 +2,7 @@ import type { KindName } from "../../base/push-kinds.ts";
 import type { ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { StoredRowOf } from "../../database/table.ts";
-import type { PushOrder, PushOverview, PushSearch, PushTotals } from "../push.ts";
+import type { PushOrder, PushSearch, PushTotals } from "../push.ts";
 import { auditKinds } from "../stored-values.ts";
 import {
   type PushRow,
@@ -203,7 +203,7 @@ const totals = sql<[], PushTotals>(
      (SELECT count(*) FROM uploads) AS uploads`,
 );
 
-const toOverview = (stored: StoredOverview): PushOverview => ({
+const toOverview = (stored: StoredOverview) => ({
   ...overviewColumns.decode(stored),
   passphraseRequired: stored.passphraseRequired === 1,
 });
@@ -212,9 +212,8 @@ const toOverview = (stored: StoredOverview): PushOverview => ({
 export function createAdminLists(read: ReadConnection) {
   return {
     /** Newest first. */
-    before: async (pushId: number, limit: number): Promise<readonly PushOverview[]> =>
-      (await read.all(overviewBefore, pushId, limit)).map(toOverview),
-    async find(pushId: number): Promise<PushOverview | undefined> {
+    before: async (pushId: number, limit: number) => (await read.all(overviewBefore, pushId, limit)).map(toOverview),
+    async find(pushId: number) {
       const stored = await read.one(overviewOf, pushId);
       return stored === undefined ? undefined : toOverview(stored);
     },

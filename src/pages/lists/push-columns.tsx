@@ -1,0 +1,100 @@
+import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
+import type { Messages } from "../../i18n/i18n.ts";
+import type { ListedPush, PushSearch } from "../../pushes/pushes.ts";
+import type { PageContext } from "../page.ts";
+import type { Column, Filter } from "./list.tsx";
+
+type ShownPush = Pick<
+  ListedPush,
+  "kind" | "createdAt" | "expiresAt" | "expired" | "expiredOn" | "endReason" | "views" | "expireAfterViews"
+>;
+
+/** The sentences about what the owner did differ by who reads them. */
+export type PushReader = "owner" | "administrator";
+
+/** What every list of pushes, and every page about one push, says of a push. */
+export function pushColumns({ messages }: Pick<PageContext, "messages">, reader: PushReader) {
+  const { dashboard, kinds } = messages;
+  return {
+    kind: { label: dashboard.kind, narrow: "unlabelled", value: ({ kind }) => kinds[kind] },
+    state: {
+      label: dashboard.state,
+      narrow: "unlabelled",
+      value: (push) => <StateBadge push={push} reader={reader} messages={messages} />,
+    },
+    made: { label: dashboard.made, time: ({ createdAt }) => createdAt },
+    end: {
+      label: dashboard.expiresOrEnded,
+      narrow: ({ expired }) => (expired ? dashboard.ended : dashboard.expires),
+      time: ({ expiredOn, expiresAt }) => expiredOn ?? expiresAt,
+    },
+    views: {
+      label: dashboard.views,
+      value: ({ views, expireAfterViews }) => dashboard.viewsOf({ used: views, allowed: expireAfterViews }),
+    },
+  } as const satisfies Record<string, Column<ShownPush>>;
+}
+
+interface StateBadgeProps {
+  readonly push: Pick<ShownPush, "endReason" | "expired">;
+  readonly reader: PushReader;
+  readonly messages: Messages;
+}
+
+export function StateBadge({ push, reader, messages }: StateBadgeProps) {
+  return <span class={push.expired ? "badge" : "badge badge-active"}>{stateName(push, reader, messages)}</span>;
+}
+
+export function stateName(
+  { endReason }: Pick<ShownPush, "endReason">,
+  reader: PushReader,
+  { admin, dashboard }: Messages,
+): string {
+  switch (endReason) {
+    case null:
+      return dashboard.active;
+    case "views":
+      return dashboard.endedByViews;
+    case "time":
+      return dashboard.endedByTime;
+    case "owner":
+      return reader === "owner" ? dashboard.endedByOwner : admin.endedByOwner;
+    case "viewer":
+      return dashboard.endedByViewer;
+    case "administrator":
+      return dashboard.endedByAdministrator;
+  }
+}
+
+const states: readonly PushSearch["state"][] = ["all", "active", "expired"];
+
+/** The filters of a list of pushes. An unknown kind or state does not filter. */
+export function readPushFilters(value: (name: string) => string | undefined): Pick<PushSearch, "kind" | "state"> {
+  const kind = value("kind");
+  return {
+    kind: isKindName(kind) ? kind : null,
+    state: states.find((state) => state === value("state")) ?? "all",
+  };
+}
+
+/** They are left out of an address if they do not filter. */
+export function queryOfFilters({ kind, state }: Pick<PushSearch, "kind" | "state">) {
+  return { state: state === "all" ? null : state, kind };
+}
+
+export function kindFilter(kind: KindName | null, { dashboard, kinds }: Messages): Filter {
+  return {
+    name: "kind",
+    label: dashboard.kind,
+    value: kind ?? "",
+    options: [
+      { value: "", label: dashboard.anyKind },
+      ...kindNames.map((name) => ({ value: name, label: kinds[name] })),
+    ],
+  };
+}
+
+export function stateOptions({ dashboard }: Messages) {
+  const labels = { all: dashboard.all, active: dashboard.active, expired: dashboard.ended };
+  return states.map((state) => ({ value: state, label: labels[state] }));
+}
