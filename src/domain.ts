@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
+import type { AccountsDeps } from "./accounts/deps.ts";
 import type { Provider } from "./accounts/sso/provider.ts";
 import type { Clock } from "./base/clock.ts";
 import { ClockTrust } from "./base/clock-trust.ts";
@@ -29,7 +30,7 @@ import { createLimits } from "./limits/create-limits.ts";
 import { createHashAttempts } from "./limits/hash-attempts.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
 import { createGroups, createPolicies, type Policies } from "./policies/policies.ts";
-import { createGroupStore, type GroupStore } from "./policies/store/groups.ts";
+import { createGroupStore } from "./policies/store/groups.ts";
 import { createPolicyStore } from "./policies/store/policies.ts";
 import { createAttempts } from "./pushes/claim/attempts.ts";
 import { createFileOpener } from "./pushes/claim/stored-files.ts";
@@ -140,7 +141,7 @@ type Foundations = Awaited<ReturnType<typeof openFoundations>>;
 async function openAccounts(
   { db, keyring, config, effects, events }: Opened,
   { vault, argon2, limits, hashAttempts, storedLinkKeys, mail }: Foundations,
-  claimedGroups: GroupStore,
+  { claimedGroups, isSignUpClosed }: Pick<AccountsDeps, "claimedGroups" | "isSignUpClosed">,
 ) {
   const { clock, random } = effects;
   return createAccounts({
@@ -159,6 +160,7 @@ async function openAccounts(
     destroyStoredLinks: storedLinkKeys.destroy,
     provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
     claimedGroups,
+    isSignUpClosed,
     onUseNotRecorded: events.usageNotRecorded,
   });
 }
@@ -228,8 +230,9 @@ async function openParts(opened: Opened) {
   const foundations = await openFoundations(opened);
   const { clockTrust, vault, store, blobs, argon2, limits, storedLinkKeys, branding, mail } = foundations;
   const groupStore = createGroupStore(db, vault.access, random);
-  const accounts = await openAccounts(opened, foundations, groupStore);
   const policies = createPolicies({ config, clock, monotonicMs, store: createPolicyStore(db, vault.access) });
+  const { isSignUpClosed } = policies;
+  const accounts = await openAccounts(opened, foundations, { claimedGroups: groupStore, isSignUpClosed });
   const groups = createGroups({ store: groupStore, clock, policies });
   const emails = pushEmails(config, mail, accounts);
   const pushes = openPushes(opened, foundations, { policies, emails });

@@ -47,6 +47,8 @@ export interface AccountsDeps {
   /** undefined: single sign-on is off. */
   readonly provider: Provider | undefined;
   readonly claimedGroups: ClaimedGroups;
+  /** Administrators have closed the sign-up; the settings may close it too. */
+  readonly isSignUpClosed: () => Promise<boolean>;
   /** The time of last use could not be stored. The request still succeeds. */
   readonly onUseNotRecorded: (of: "api_token" | "session" | "sender_choice", error: unknown) => void;
 }

@@ -128,11 +128,13 @@ async function openAccounts(config: Config, db: Database, io: CliIo): Promise<Ac
     hashAttempts: createHashAttempts(limits),
     outbox: createOutbox({ db, keyring, open: config.accounts.emails }),
     requestedOutbox: createOutbox({ db, keyring, open: config.mail !== undefined }),
-    // Commands do not watch the mail server, and nobody signs up by a command.
+    // Commands do not watch the mail server.
     mailAvailable: () => true,
     destroyStoredLinks: destroyLinkSecret,
     provider: undefined,
     claimedGroups: createGroupStore(db, access, io.random),
+    // Nobody signs up by a command.
+    isSignUpClosed: async () => true,
     onUseNotRecorded: (of) => io.stderr(`The last use of a ${of} could not be recorded.\n`),
   });
 }

@@ -1006,6 +1006,12 @@ export interface EnglishMessages {
       readonly people: string;
       readonly peopleDone: string;
       readonly peopleOpen: string;
+      readonly signUp: string;
+      readonly signUpOpen: string;
+      readonly signUpClosed: string;
+      readonly signUpBySettings: string;
+      readonly closeSignUp: string;
+      readonly openSignUp: string;
       readonly emailLinks: string;
       readonly backupPostgres: string;
     };

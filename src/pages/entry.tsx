@@ -19,10 +19,12 @@ export function ifSignInEnabled(handler: EntryHandler): EntryHandler {
 
 /** A handler that answers 403 with an explanation if signing in or signing up is disabled. */
 export function ifSignUpEnabled(handler: EntryHandler): EntryHandler {
-  return (page) => {
-    const { loginsDisabled, signupsDisabled } = page.services.config.accounts;
+  return async (page) => {
+    const { config, policies } = page.services;
+    const { loginsDisabled, signupsDisabled } = config.accounts;
     if (loginsDisabled) return renderClosed(page, "sign-in");
-    return signupsDisabled ? renderClosed(page, "sign-up") : handler(page);
+    const isClosed = signupsDisabled || (await policies.isSignUpClosed());
+    return isClosed ? renderClosed(page, "sign-up") : handler(page);
   };
 }
 

@@ -103,6 +103,15 @@ export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDe
       remembered.clear();
       return isSaved;
     },
+    /** Administrators have closed it on a page; the settings may close it too. */
+    isSignUpClosed: async (): Promise<boolean> => readSignUp(await store.read("sign-up")).isClosed,
+    /** @returns false: it was so before, or somebody else was quicker, and nothing was saved. */
+    async setSignUpClosed(isClosed: boolean, together: InTransaction): Promise<boolean> {
+      const stored = await store.read("sign-up");
+      if (readSignUp(stored).isClosed === isClosed) return false;
+      const revision = stored?.revision ?? 0;
+      return await store.save("sign-up", { rules: JSON.stringify({ isClosed }), revision }, clock.now(), together);
+    },
     /** Groups or their members have changed: this process knows it at once. */
     forget: () => remembered.clear(),
   };
@@ -112,6 +121,10 @@ export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDe
 function readStored(stored: StoredPolicy | undefined): SavedPolicy {
   if (stored === undefined) return { policy: noRules, revision: 0 };
   return { policy: { ...noRules, ...(JSON.parse(stored.rules) as Partial<Policy>) }, revision: stored.revision };
+}
+
+function readSignUp(stored: StoredPolicy | undefined): { readonly isClosed: boolean } {
+  return stored === undefined ? { isClosed: false } : (JSON.parse(stored.rules) as { readonly isClosed: boolean });
 }
 
 /** @returns for people, each rule that differs: what it was and what it is. */

@@ -7,7 +7,7 @@ import { type SignOnApp, startSignOnApp } from "../support/sign-on.ts";
 
 const email = "bob@example.com";
 
-/** Of a provider whose tokens have `oid`, as Microsoft's. */
+/** The claims of a provider whose tokens have `oid`, such as Microsoft. */
 const oidClaims = { openid: ["sub", "oid", "email", "email_verified"], profile: ["name"], email: [] };
 
 /** A server with single sign-on, whose provider also manages the accounts. */

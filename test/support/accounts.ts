@@ -101,6 +101,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     destroyStoredLinks: destroyLinkSecret,
     provider: undefined,
     claimedGroups: createGroupStore(db, access, systemRandom),
+    isSignUpClosed: async () => false,
     onUseNotRecorded: (of, error) => {
       // Nothing waits for this write, so it may fail after the test has ended.
       if (!isOver) throw new Error(`The use of a ${of} was not recorded.`, { cause: error });

@@ -154,6 +154,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
         sendsEmail: true,
         sendsAccountEmails: true,
         hasOtherUsers: true,
+        signUp: "closed" as const,
         engine: "sqlite" as const,
       },
       {
@@ -162,6 +163,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
         sendsEmail: false,
         sendsAccountEmails: false,
         hasOtherUsers: false,
+        signUp: "open" as const,
         engine: "postgres" as const,
       },
     ].map((steps) => overviewView({ ...overview, steps }, page)),

@@ -54,6 +54,7 @@ POST   /admin/pushes/find                     page_admin    changes
 GET    /admin/rules                           page_admin
 POST   /admin/rules                           page_admin    changes
 GET    /admin/settings                        page_admin
+POST   /admin/sign_up                         page_admin    changes
 GET    /admin/trail                           page_admin
 GET    /admin/users                           page_admin
 POST   /admin/users                           page_admin    changes

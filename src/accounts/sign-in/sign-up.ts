@@ -46,6 +46,7 @@ interface Deps {
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
   readonly hashAttempts: HashAttempts;
   readonly settings: AccountsDeps["settings"];
+  readonly isSignUpClosed: AccountsDeps["isSignUpClosed"];
   readonly outbox: Outbox;
   readonly mailAvailable: AccountsDeps["mailAvailable"];
   readonly limits: Limits;
@@ -167,7 +168,7 @@ function signUps({ throttle, signUpNeedsMail, clock, argon2, settings, apply, en
       language: string;
       client: ClientContext;
     }): Promise<SignUpOutcome> {
-      if (settings.signupsDisabled || settings.loginsDisabled)
+      if (settings.signupsDisabled || settings.loginsDisabled || (await deps.isSignUpClosed()))
         throw new AppError("forbidden", "Sign-up is not available on this server.");
       if (signUpNeedsMail()) return { outcome: "mail_unavailable" };
       const now = clock.now();

@@ -52,6 +52,7 @@ interface Deps {
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: AccountsDeps["settings"];
+  readonly isSignUpClosed: AccountsDeps["isSignUpClosed"];
   readonly provider: Provider | undefined;
   readonly steps: SignOnSteps;
   readonly identities: IdentityStore;
@@ -174,7 +175,9 @@ async function signInAs(
       : { is: "no_account" };
   }
   const { signupsDisabled, signupEmailPattern } = deps.settings;
-  if (signupsDisabled || signupEmailPattern?.test(email) === false) return { is: "no_account" };
+  if (signupsDisabled || signupEmailPattern?.test(email) === false || (await deps.isSignUpClosed())) {
+    return { is: "no_account" };
+  }
   const { issuer, subject } = claims;
   const made = await deps.identities.insertUserWithIdentity({ issuer, subject, email, now });
   if (made === "no_users_yet") return { is: "no_account" };

@@ -1,27 +1,31 @@
 import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
+import { AppError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { isNodeOutdated, pinnedPrograms } from "../../config/pinned-programs.ts";
 import { isFailing } from "../../database/job-runs.ts";
 import type { Health } from "../../health.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { PushTotals } from "../../pushes/pushes.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { AdminFrame, adminPaths } from "./frame.tsx";
+import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
 /** `GET /admin` */
 export async function showOverview(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, config, health, jobs, pushes, mail, version } = page.services;
-  const [healthNow, totals, mails, users, runs, deletions] = await Promise.all([
+  const { accounts, config, health, jobs, policies, pushes, mail, version } = page.services;
+  const [healthNow, totals, mails, users, runs, deletions, isSignUpClosed] = await Promise.all([
     health(),
     pushes.totals(),
     mail.sizes(),
     accounts.countUsers(),
     jobs.list(),
     pushes.deletionCounts(),
+    policies.isSignUpClosed(),
   ]);
   const failures = { jobs: runs.filter(isFailing).length, mails: mails.failed, deletions: deletions.failed };
   const outdatedNode = isNodeOutdated(process.versions.node) ? process.versions.node : null;
@@ -31,10 +35,30 @@ export async function showOverview(page: SignedInRequest): Promise<FastifyReply>
     sendsEmail: config.mail !== undefined,
     sendsAccountEmails: config.accounts.emails,
     hasOtherUsers: users.total > 1,
+    signUp: signUpState(config, isSignUpClosed),
     engine: config.database.engine,
   };
   const model = { version, health: healthNow, pushes: totals, mails, users, failures, outdatedNode, steps };
   return page.render(overviewView, model, { selfPath: adminPaths.overview });
+}
+
+export const signUpSwitchPath = `${adminPaths.overview}/sign_up`;
+
+/** `POST /admin/sign_up`. Nobody gets access by it, so no proof is needed. */
+export async function setSignUp(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, policies } = page.services;
+  const choice = textOf(await page.form(), "sign_up");
+  if (choice !== "open" && choice !== "closed") {
+    throw new AppError("invalid_request", "sign_up must be open or closed.");
+  }
+  const entry = accounts.adminEntry("changed_rules", `sign-up: ${choice}`, administratorOf(page));
+  await policies.setSignUpClosed(choice === "closed", entry);
+  return page.redirect(adminPaths.overview);
+}
+
+function signUpState({ accounts }: Config, isClosed: boolean): StepsModel["signUp"] {
+  if (accounts.signupsDisabled || accounts.loginsDisabled) return "closed by settings";
+  return isClosed ? "closed" : "open";
 }
 
 interface StepsModel {
@@ -46,6 +70,7 @@ interface StepsModel {
   /** To confirm an address, or to reset a password. */
   readonly sendsAccountEmails: boolean;
   readonly hasOtherUsers: boolean;
+  readonly signUp: "open" | "closed" | "closed by settings";
   /** The command for backups is for SQLite only. */
   readonly engine: Config["database"]["engine"];
 }
@@ -149,11 +174,13 @@ interface Step {
   readonly text: ComponentChildren;
   /** Where it is done or looked up; null: not on a page. */
   readonly path: string | null;
+  /** What one click does about it. */
+  readonly action?: ComponentChildren;
 }
 
 /** What an operator has to decide after the first start. A proxy and a backup cannot be recognized from here. */
 function stepsOf(
-  { baseUrl, proxies, sendsEmail, sendsAccountEmails, hasOtherUsers, engine }: StepsModel,
+  { baseUrl, proxies, sendsEmail, sendsAccountEmails, hasOtherUsers, signUp, engine }: StepsModel,
   page: PageContext,
 ): readonly Step[] {
   const { steps } = page.messages.admin;
@@ -191,6 +218,7 @@ function stepsOf(
       text: hasOtherUsers ? steps.peopleDone : steps.peopleOpen,
       path: adminPaths.users,
     },
+    signUpStep(signUp, page),
   ];
 }
 
@@ -198,6 +226,24 @@ function emailStep(sendsEmail: boolean, sendsAccountEmails: boolean, steps: Mess
   if (!sendsEmail) return { state: "open", text: steps.emailOpen } as const;
   if (!sendsAccountEmails) return { state: "check", text: steps.emailLinks } as const;
   return { state: "done", text: steps.emailDone } as const;
+}
+
+function signUpStep(signUp: StepsModel["signUp"], page: PageContext): Step {
+  const { steps } = page.messages.admin;
+  const { signUp: title, signUpOpen, signUpClosed, signUpBySettings, closeSignUp, openSignUp } = steps;
+  if (signUp === "closed by settings") {
+    const path = `${adminPaths.settings}?q=PWP__DISABLE_SIGNUPS`;
+    return { title, state: "done", text: signUpBySettings, path };
+  }
+  const isOpen = signUp === "open";
+  const action = (
+    <PostForm page={page} action={signUpSwitchPath}>
+      <button type="submit" name="sign_up" value={isOpen ? "closed" : "open"} class="button button-small">
+        {isOpen ? closeSignUp : openSignUp}
+      </button>
+    </PostForm>
+  );
+  return { title, state: isOpen ? "check" : "done", text: isOpen ? signUpOpen : signUpClosed, path: null, action };
 }
 
 function NextSteps({ steps, page }: { readonly steps: StepsModel; readonly page: PageContext }) {
@@ -209,11 +255,12 @@ function NextSteps({ steps, page }: { readonly steps: StepsModel; readonly page:
         {admin.steps.nextSteps}
       </h2>
       <ol class="admin-steps">
-        {stepsOf(steps, page).map(({ title, state, text, path }) => (
+        {stepsOf(steps, page).map(({ title, state, text, path, action }) => (
           <li key={title}>
             {path === null ? <strong>{title}</strong> : <a href={pageHref(page, path)}>{title}</a>}{" "}
             <span class={state === "done" ? "badge badge-active" : "badge"}>{states[state]}</span>
             <p>{text}</p>
+            {action}
           </li>
         ))}
       </ol>

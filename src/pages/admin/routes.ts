@@ -5,7 +5,7 @@ import { adminPaths, otherRulesPath } from "./frame.tsx";
 import { addMembers, changeGroup, createGroup, deleteGroup, removeMember, showGroup, showGroups } from "./groups.tsx";
 import { jobPaths, retryDeletions, retryEmails, showJobs } from "./jobs.tsx";
 import { discardMail, retryMail, showMails } from "./mails.tsx";
-import { showOverview } from "./overview.tsx";
+import { setSignUp, showOverview, signUpSwitchPath } from "./overview.tsx";
 import { deletePush, showPush } from "./push.tsx";
 import { endPush, findPush, showPushes } from "./pushes.tsx";
 import { groupRules, instanceRules, rulesOfEverybodyElse, saveRules, showRules } from "./rules.tsx";
@@ -28,6 +28,7 @@ const ruleTargets = [
 /** The administrators' pages. To everybody else none of them exists. */
 export const adminRoutes: readonly PageRoute[] = [
   { ...get, path: overview, handler: showOverview },
+  { ...post, path: signUpSwitchPath, handler: setSignUp },
   { ...get, path: users, handler: showUsers },
   { ...post, path: users, handler: createUser },
   { ...get, path: `${users}/:id`, handler: showUser },

@@ -68,14 +68,14 @@ async function renderSignIn(
   status: number,
   shown: Pick<SignInModel, "email" | "next" | "stays" | "refusal" | "done">,
 ): Promise<FastifyReply> {
-  const { accounts, config } = page.services;
+  const { accounts, config, policies } = page.services;
   const model: SignInModel = {
     ...shown,
     idleSeconds: Math.min(accounts.persistentIdleSeconds, config.accounts.sessionMaxSeconds),
     confirmation: confirmationIn(config.accounts),
     provider: providerNameOf(config),
     passkeys: relyingPartyOf(page.baseUrl) !== undefined,
-    signUps: !config.accounts.signupsDisabled,
+    signUps: !config.accounts.signupsDisabled && !(await policies.isSignUpClosed()),
     firstRun: await accounts.isFirstRun(),
   };
   const compressible = page.isGet && model.next === null;

@@ -18,6 +18,9 @@ type CallerRow = UnopenedPolicy & { readonly [Column in keyof UnopenedGroup]: Un
 /** Whom rules are for: everybody, the members of a group, or the users who are in no group. */
 export type PolicyScope = "instance" | "everybody else" | { readonly groupId: number };
 
+/** `sign-up`: whether people may make accounts themselves, for everybody. */
+type StoredScope = PolicyScope | "sign-up";
+
 export interface StoredPolicy {
   readonly rules: string;
   readonly revision: number;
@@ -44,8 +47,8 @@ const put = policies.insertion(
      updated_at = excluded.updated_at, mac = excluded.mac`,
 );
 
-const groupOf = (scope: PolicyScope) => (typeof scope === "string" ? null : scope.groupId);
-const nameOf = (scope: PolicyScope) => (typeof scope === "string" ? scope : `group ${scope.groupId}`);
+const groupOf = (scope: StoredScope) => (typeof scope === "string" ? null : scope.groupId);
+const nameOf = (scope: StoredScope) => (typeof scope === "string" ? scope : `group ${scope.groupId}`);
 
 /** A group has a row from its creation on. */
 export async function putGroupPolicy(tx: Transaction, access: AccessKeys, groupId: number, now: number): Promise<void> {
@@ -69,7 +72,7 @@ export function createPolicyStore(db: Database, access: AccessKeys) {
 
   return {
     /** undefined: none was ever saved, or the row is not this server's, which is reported. */
-    read: async (scope: PolicyScope): Promise<StoredPolicy | undefined> =>
+    read: async (scope: StoredScope): Promise<StoredPolicy | undefined> =>
       opened(await db.read.one(ofScope, nameOf(scope))),
 
     /** @param userId null: a caller without an account. */
@@ -91,7 +94,7 @@ export function createPolicyStore(db: Database, access: AccessKeys) {
 
     /** @returns false: the stored revision is not `revision` any more, or the group is gone, so nothing was written. */
     async save(
-      scope: PolicyScope,
+      scope: StoredScope,
       { rules, revision }: StoredPolicy,
       now: number,
       together: InTransaction,
