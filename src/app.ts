@@ -4,6 +4,7 @@ import { registerScim } from "./api/scim/routes.ts";
 import type { Clock, Every } from "./base/clock.ts";
 import { createShortage } from "./base/memory-shortage.ts";
 import type { Config } from "./config/config.ts";
+import { capabilitiesOf } from "./database/database.ts";
 import { createForwarderNote } from "./database/forwarder-note.ts";
 import { readSweepBacklog } from "./database/inspection.ts";
 import { refuseUnfinishedMoveIn } from "./database/move-marks.ts";
@@ -52,6 +53,7 @@ export async function buildApp(config: Config, options: AppOptions) {
   const telemetry = await openTelemetry(config, {
     clock: effects.clock,
     destination: logDestination,
+    manyProcesses: capabilitiesOf[config.database.engine].manyProcesses,
     version,
   });
   const { events } = telemetry;

@@ -1,4 +1,4 @@
-import { deriveKey, type Part } from "./sodium.ts";
+import { deriveKey, keyBytes, keyedHash, type Part } from "./sodium.ts";
 
 /** What a push key is derived from besides the two secrets. None of it can be changed without losing the key. */
 export interface PushIdentity {
@@ -20,6 +20,8 @@ export interface LinkSecrets {
 export type PushKey = ReturnType<typeof derivePushKey>;
 
 const passphraseHashBytes = 32;
+/** The number of the format. */
+const label = "push key 2";
 
 /**
  * The key of one generation of a push. It needs both halves: the row secret, which the server stores sealed, and the link
@@ -34,20 +36,19 @@ export function derivePushKey(
   if (passphraseHash !== undefined && passphraseHash.length !== passphraseHashBytes) {
     throw new RangeError(`A passphrase hash has ${passphraseHashBytes} bytes.`);
   }
-  const identity: readonly Part[] = [id, sealGeneration, kind, ownerId];
-  const pushKey = deriveKey(rowSecret, "push key", urlToken, passphraseHash ?? null, ...identity);
+  const link: readonly Part[] = [urlToken, passphraseHash ?? null, id, sealGeneration, kind, ownerId];
+  // One hash for both: its halves reveal nothing about each other.
+  const hash = keyedHash(rowSecret, 2 * keyBytes, label, ...link);
   return {
     /**
-     * 32 bytes, stored with the push. It tells a wrong passphrase from a damaged row, reveals nothing, and commits to the key:
-     * no ciphertext opens under two keys that both match it.
+     * 32 bytes, stored with the push. It tells a wrong passphrase from a damaged row, reveals nothing, and commits to both halves and
+     * so to the keys: no ciphertext opens under two keys that both match it.
      */
-    check: deriveKey(pushKey, "check"),
-    get payloadKey() {
-      return deriveKey(pushKey, "payload");
-    },
+    check: hash.subarray(0, keyBytes),
+    payloadKey: hash.subarray(keyBytes),
     /** Seals the keys of the files. */
     get fileKeysKey() {
-      return deriveKey(pushKey, "file keys");
+      return deriveKey(rowSecret, "file keys 2", ...link);
     },
   };
 }

@@ -27,6 +27,10 @@ function partBytes(part: Part): number {
  * @throws RangeError when a number is negative or no safe integer.
  */
 export function encodeParts(...parts: readonly Part[]): Buffer<ArrayBuffer> {
+  return encodeAll(parts);
+}
+
+function encodeAll(parts: readonly Part[]): Buffer<ArrayBuffer> {
   let bytes = 0;
   for (const part of parts) bytes += lengthBytes + partBytes(part);
   const encoded = Buffer.allocUnsafe(bytes);
@@ -62,15 +66,14 @@ export function createSodium(library: SodiumLibrary) {
   function keyedHash(
     key: Uint8Array,
     lengthBytes: number,
-    label: string,
-    ...parts: readonly Part[]
+    ...labelAndParts: readonly [label: string, ...Part[]]
   ): Buffer<ArrayBuffer> {
     assertKey(key);
     if (!Number.isInteger(lengthBytes) || lengthBytes < hashBytesMin || lengthBytes > hashBytesMax) {
       throw new RangeError(`A keyed hash has ${hashBytesMin} to ${hashBytesMax} bytes.`);
     }
     const hash = Buffer.allocUnsafe(lengthBytes);
-    library.hash(hash, encodeParts(label, ...parts), key);
+    library.hash(hash, encodeAll(labelAndParts), key);
     return hash;
   }
 
@@ -78,8 +81,8 @@ export function createSodium(library: SodiumLibrary) {
     library: library.name,
     keyedHash,
     /** Another key of 32 bytes for the purpose `label`, which reveals nothing about `key` or its other derived keys. */
-    deriveKey: (key: Uint8Array, label: string, ...parts: readonly Part[]): Buffer<ArrayBuffer> =>
-      keyedHash(key, keyBytes, label, ...parts),
+    deriveKey: (key: Uint8Array, ...labelAndParts: readonly [label: string, ...Part[]]): Buffer<ArrayBuffer> =>
+      keyedHash(key, keyBytes, ...labelAndParts),
     /**
      * XChaCha20-Poly1305 (IETF) with a random nonce of 24 bytes, so that a key may seal any number of values.
      * @param associatedData is not stored and must be the same to open. @returns nonce | ciphertext | tag.

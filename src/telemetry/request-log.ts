@@ -2,9 +2,11 @@ import { type Clock, secondMs } from "../base/clock.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
 import type { DestinationStream } from "./logger.ts";
 
-/** Writes of up to this size to a pipe are atomic (POSIX, PIPE_BUF): lines of several processes never mix. */
-const batchBytesMax = 4_096;
-/** Each write wakes the reader of the log: under load, that costs more than the lines. */
+/**
+ * Each write wakes the reader of the log: under load, that costs more than the lines. Writes of up to 4 KiB to a pipe are atomic (POSIX,
+ * PIPE_BUF): lines of several processes never mix.
+ */
+const batchBytesMax = { oneProcess: 32 * 1024, manyProcesses: 4 * 1024 };
 const batchMsMax = 50;
 const tooManyRequests = 429;
 
@@ -21,10 +23,13 @@ export interface RequestLogOptions {
  */
 export function createRequestLog(deps: {
   readonly options: RequestLogOptions;
+  /** Other processes may write to the same pipe. */
+  readonly manyProcesses: boolean;
   readonly clock: Clock;
   readonly destination: DestinationStream;
 }) {
   const { options, clock, destination } = deps;
+  const bytesMax = batchBytesMax[deps.manyProcesses ? "manyProcesses" : "oneProcess"];
   const timeOf = createTimeText();
   let batch = "";
   let timer: NodeJS.Timeout | undefined;
@@ -41,7 +46,7 @@ export function createRequestLog(deps: {
   };
 
   const put = (line: string) => {
-    if (batch.length + line.length > batchBytesMax) flush();
+    if (batch.length + line.length > bytesMax) flush();
     batch += line;
     timer ??= setTimeout(flush, batchMsMax);
   };

@@ -12,13 +12,15 @@ export type Telemetry = Awaited<ReturnType<typeof openTelemetry>>;
 export interface TelemetryDeps {
   readonly clock: Clock;
   readonly destination: DestinationStream;
+  /** Other server processes may write to the same destination. */
+  readonly manyProcesses: boolean;
   readonly version: string;
 }
 
 /** Log, metrics and traces, as configured. The libraries of metrics and traces are loaded only if they are used. */
 export async function openTelemetry(
   config: Pick<Config, "logLevel" | "requestLog" | "metrics" | "tracing">,
-  { clock, destination, version }: TelemetryDeps,
+  { clock, destination, manyProcesses, version }: TelemetryDeps,
 ) {
   const logged = createEvents({ logger: createLogger(config.logLevel, destination), clock });
   const metrics = config.metrics && (await openMetrics(version, clock));
@@ -27,7 +29,7 @@ export async function openTelemetry(
   const isInfoLogged = config.logLevel === "debug" || config.logLevel === "info";
   const requestLog =
     config.requestLog && isInfoLogged
-      ? createRequestLog({ options: config.requestLog, clock, destination })
+      ? createRequestLog({ options: config.requestLog, manyProcesses, clock, destination })
       : undefined;
   const watch: RequestWatch = {
     ...(metrics && { count: metrics.requestAnswered }),

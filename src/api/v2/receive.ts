@@ -135,9 +135,15 @@ function pushFields(
 
 /** @returns null: there is a wrapper, but it is not an object; undefined: there is none. */
 function wrappedFields(value: unknown, wrappers: Envelope["wrappers"]): object | null | undefined {
-  const given = isJsonObject(value) ? wrappers.filter((name) => Object.hasOwn(value, name)) : [];
-  const wrapped = given.map((name): unknown => Reflect.get(Object(value), name)).find(isJsonObject);
-  return wrapped ?? (given.length > 0 ? null : undefined);
+  if (!isJsonObject(value)) return undefined;
+  let hasWrapper = false;
+  for (const name of wrappers) {
+    if (!Object.hasOwn(value, name)) continue;
+    const wrapped: unknown = Reflect.get(value, name);
+    if (isJsonObject(wrapped)) return wrapped;
+    hasWrapper = true;
+  }
+  return hasWrapper ? null : undefined;
 }
 
 function hasPushField(value: object): boolean {

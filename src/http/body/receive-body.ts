@@ -63,13 +63,16 @@ export const refuseFiles: TakeFile = async () => {
  * that the request needs is checked before `takeFile` gets the first file. The body counts as held until it is answered.
  * @throws AppError unsupported_media_type, invalid_request, too_large, too_slow, unavailable, forbidden; what `takeFile` throws.
  */
-export async function receiveBody(
+export function receiveBody(request: FastifyRequest, intake: BodyIntake, takeFile: TakeFile): Promise<ReceivedBody> {
+  if (request.formRead !== null) return Promise.resolve({ encoding: "form", value: request.formRead });
+  return request.needsFormToken ? receiveProvenForm(request, intake, takeFile) : readBody(request, intake, takeFile);
+}
+
+async function receiveProvenForm(
   request: FastifyRequest,
   intake: BodyIntake,
   takeFile: TakeFile,
 ): Promise<ReceivedBody> {
-  if (request.formRead !== null) return { encoding: "form", value: request.formRead };
-  if (!request.needsFormToken) return readBody(request, intake, takeFile);
   let refusesFiles = false;
   const body = await readBody(request, intake, async (file, before) => {
     // The rest of the form is still read, so that the refusal has everything that was typed.
