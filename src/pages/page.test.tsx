@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { renderPage, withLocale } from "./page.ts";
+import { renderPage, untranslated, withLocale } from "./page.ts";
 
 test.each([
   ["/", "/?locale=pt-BR"],
@@ -14,5 +16,12 @@ test.each([
 });
 
 test("text that must not be translated says so to browsers", () => {
-  expect(renderPage(<p translate={false}>secret</p>)).toBe('<!doctype html><p translate="no">secret</p>');
+  expect(renderPage(<p translate={untranslated}>secret</p>)).toBe('<!doctype html><p translate="no">secret</p>');
+  const paths = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" });
+  const views = paths.filter((path) => path.endsWith(".tsx") && !path.endsWith(".test.tsx"));
+  // Preact would leave the attribute out.
+  const silent = views.filter((path) =>
+    readFileSync(join(import.meta.dirname, path), "utf8").includes("translate={false"),
+  );
+  expect(silent).toEqual([]);
 });

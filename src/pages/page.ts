@@ -1,4 +1,4 @@
-import { options, type VNode } from "preact";
+import type { VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { Theme } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
@@ -8,13 +8,11 @@ import type { AssetIntegrity, AssetUrl } from "./assets.ts";
 /** A whole page, ready to be rendered: what every view returns. */
 export type Page = VNode;
 
-const afterVNode = options.vnode;
-// Preact leaves out attributes that are `false`, but a browser translates what does not say "no", which can send a secret to
-// a translation service.
-options.vnode = (vnode) => {
-  if ("translate" in vnode.props && vnode.props.translate === false) vnode.props.translate = "no";
-  afterVNode?.(vnode);
-};
+/**
+ * The value of `translate` for text that no translation service may see, such as a secret. Preact's types ask for a boolean, but it
+ * leaves out attributes that are `false`, and a browser translates what does not say "no".
+ */
+export const untranslated = "no" as unknown as boolean;
 
 /** @returns the HTML document, from its doctype on. */
 export function renderPage(page: Page): string {
@@ -38,6 +36,15 @@ export interface PageUser {
   readonly staysSignedIn: boolean;
 }
 
+/** A page of the administration that every other one links to. */
+export interface AdminSection {
+  readonly name: TextOf<Messages["admin"]>;
+  readonly path: string;
+}
+
+/** The keys of the texts without placeholders. */
+type TextOf<Texts> = { [Key in keyof Texts]: Texts[Key] extends string ? Key : never }[keyof Texts];
+
 /** What the layout of every page needs, whatever the page shows. */
 export interface PageContext {
   readonly messages: Messages;
@@ -57,6 +64,8 @@ export interface PageContext {
   readonly recipientsOnly: boolean;
   /** What an administrator has to correct in the settings; empty for all others. */
   readonly faults: Faults;
+  /** In the order of the links; empty outside of the administration. */
+  readonly adminSections: readonly AdminSection[];
   /** The reader may request secrets, so pages link to it. */
   readonly mayRequest: boolean;
   /** Sign-in is enabled on this server, so pages link to it. */

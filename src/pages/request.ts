@@ -24,7 +24,7 @@ import type { Requests } from "../requests/requests.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetIntegrity, AssetUrl } from "./assets.ts";
 import { findLanguageChoice, isChosenHere, keepsLanguage, languageCookies } from "./language-choice.ts";
-import { type Faults, type Page, type PageContext, type PageUser, pageHref } from "./page.ts";
+import { type AdminSection, type Faults, type Page, type PageContext, type PageUser, pageHref } from "./page.ts";
 import { renderInPieces } from "./parts/long-text.tsx";
 import { robotView } from "./robot.tsx";
 import { findThemeChoice } from "./theme-choice.ts";
@@ -55,6 +55,8 @@ export interface PageServices {
   readonly assetIntegrity: AssetIntegrity;
   /** What the help pages show. */
   readonly apiReference: Readonly<Record<"v1" | "v2", ApiReference>>;
+  /** What the pages of the administration link to. */
+  readonly adminSections: PageContext["adminSections"];
   readonly events: Pick<Events, "refusedUnavailable" | "singleSignOnRefused">;
 }
 
@@ -99,6 +101,7 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     selfPath,
     user: user === null ? null : pageUser(user, request.session),
     faults: user?.admin === true ? faultsOf(request, services) : {},
+    adminSections: [],
     baseUrl: request.pushBaseUrl,
     recipientsOnly: !request.listener.groups.has("internal"),
     mayRequest: user === null ? services.config.allowAnonymousRequests : services.config.requestsEnabled,
@@ -224,7 +227,8 @@ export class PageRequest {
   }
 
   context(selfPath: string | null = null): PageContext {
-    return pageContext(this.request, this.services, selfPath);
+    const context = pageContext(this.request, this.services, selfPath);
+    return { ...context, adminSections: this.services.adminSections };
   }
 
   render<Model>(
@@ -365,6 +369,8 @@ export type PageRoute = RouteHandler & {
    * signed in enter by (`page_entry`, `page_waiting`).
    */
   readonly withSignOnOnly?: boolean;
+  /** The page is a section of the administration. */
+  readonly section?: AdminSection["name"];
   /** Absent: the route exists with every configuration. */
   readonly isEnabled?: (config: Config) => boolean;
 };

@@ -8,6 +8,7 @@ import type { ApiToken } from "../accounts/accounts.ts";
 import { type KindName, kindNames } from "../base/push-kinds.ts";
 import { en, languages, type Messages } from "../i18n/i18n.ts";
 import { noRules } from "../policies/policies.ts";
+import { adminSections } from "./admin/routes.ts";
 import { type CreatedModel, createdView } from "./created/view.tsx";
 import { deletedView } from "./deleted.tsx";
 import { failureView } from "./failure.tsx";
@@ -48,6 +49,7 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
     user: { id: 7, email: hostile, admin: false, staysSignedIn: false },
     formToken: "form-token",
     faults: {},
+    adminSections,
     baseUrl: "https://push.example.com",
     recipientsOnly: false,
     mayRequest: false,

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Administrator } from "../../accounts/accounts.ts";
 import { Layout, type LayoutProps } from "../layout.tsx";
-import { type PageContext, pageHref } from "../page.ts";
+import { type AdminSection, type PageContext, pageHref } from "../page.ts";
 import type { SignedInRequest } from "../request.ts";
 
 /** The administrator who acts, for the administrators' audit trail. */
@@ -12,6 +12,7 @@ export function administratorOf(page: SignedInRequest): Administrator {
 
 export const adminPath = "/admin";
 
+/** The addresses that other pages link to. */
 export const adminPaths = {
   overview: adminPath,
   users: `${adminPath}/users`,
@@ -32,11 +33,9 @@ export function groupPath(groupId: number): string {
 /** The rules of the users who are in no group. */
 export const otherRulesPath = `${adminPaths.groups}/else/rules`;
 
-type AdminPageName = keyof typeof adminPaths;
-
 interface AdminFrameProps {
   readonly page: PageContext;
-  readonly current: AdminPageName;
+  readonly current: AdminSection["name"];
   readonly lead: string;
   readonly scripts?: LayoutProps["scripts"];
   /** See the layout. */
@@ -58,9 +57,9 @@ export function AdminFrame({ page, current, lead, scripts = [], asksFirstAt, chi
       {...(asksFirstAt !== undefined && { asksFirstAt })}
     >
       <nav class="segments admin-sections" aria-label={admin.sections}>
-        {Object.entries(adminPaths).map(([name, path]) => (
+        {page.adminSections.map(({ name, path }) => (
           <a key={name} href={pageHref(page, path)} aria-current={name === current ? "page" : undefined}>
-            {admin[name as AdminPageName]}
+            {admin[name]}
           </a>
         ))}
       </nav>

@@ -11,7 +11,7 @@ import {
   membersPerPage,
 } from "../../policies/policies.ts";
 import { List, listPath } from "../lists/list.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { TextField } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
@@ -199,12 +199,15 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
               id === null ? (
                 name
               ) : (
-                <a href={pageHref(page, groupPath(id))} dir="auto" translate={false}>
+                <a href={pageHref(page, groupPath(id))} dir="auto" translate={untranslated}>
                   {name}
                 </a>
               ),
           },
-          { label: text.claim, value: ({ claim }) => (claim === null ? "-" : <bdi translate={false}>{claim}</bdi>) },
+          {
+            label: text.claim,
+            value: ({ claim }) => (claim === null ? "-" : <bdi translate={untranslated}>{claim}</bdi>),
+          },
           { label: text.members, value: ({ members }) => page.messages.formats.number(members) },
           {
             label: admin.rules,
@@ -344,7 +347,7 @@ export function groupView(model: GroupModel, page: PageContext): Page {
             {
               label: admin.email,
               value: ({ userId, email }) => (
-                <a href={pageHref(page, userPath(userId))} dir="ltr" translate={false}>
+                <a href={pageHref(page, userPath(userId))} dir="ltr" translate={untranslated}>
                   {email}
                 </a>
               ),
@@ -425,7 +428,7 @@ export function deletionView({ group, weakened }: DeletionModel, page: PageConte
     <AdminFrame page={page} current="groups" lead={admin.groupsLead} asksFirstAt={path}>
       <section class="card" aria-labelledby="delete">
         <h2 class="section-heading" id="delete">
-          {text.delete}: <bdi translate={false}>{group.name}</bdi>
+          {text.delete}: <bdi translate={untranslated}>{group.name}</bdi>
         </h2>
         <PostForm page={page} class="form admin-form" action={`${path}/delete`}>
           <input type="hidden" name="confirmed" value={String(weakened.length)} />
@@ -433,7 +436,7 @@ export function deletionView({ group, weakened }: DeletionModel, page: PageConte
           {weakened.length > 0 && (
             <ul>
               {weakened.slice(0, namedMax).map((email) => (
-                <li key={email} dir="ltr" translate={false}>
+                <li key={email} dir="ltr" translate={untranslated}>
                   {email}
                 </li>
               ))}

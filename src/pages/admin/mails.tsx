@@ -3,7 +3,7 @@ import { pageOf } from "../../http/parameters.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
 import { List, listPath } from "../lists/list.tsx";
-import type { Page, PageContext } from "../page.ts";
+import { type Page, type PageContext, untranslated } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
@@ -83,7 +83,7 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
             long: true,
             value: (email) => (
               <>
-                <bdi translate={email.to === null ? undefined : false}>{email.to ?? admin.unreadable}</bdi>{" "}
+                <bdi translate={email.to === null ? undefined : untranslated}>{email.to ?? admin.unreadable}</bdi>{" "}
                 {email.kind !== null && <code class="badge">{email.kind}</code>}
               </>
             ),

@@ -1,4 +1,5 @@
 import { brandingParts } from "../../branding/branding.ts";
+import type { AdminSection } from "../page.ts";
 import type { PageRoute, SignedInRequest } from "../request.ts";
 import { bulkEndingPath, showBulkEnding, startBulkEnding } from "./bulk-ending.tsx";
 import { adminPaths, otherRulesPath } from "./frame.tsx";
@@ -27,9 +28,9 @@ const ruleTargets = [
 
 /** The administrators' pages. To everybody else none of them exists. */
 export const adminRoutes: readonly PageRoute[] = [
-  { ...get, path: overview, handler: showOverview },
+  { ...get, path: overview, handler: showOverview, section: "overview" },
   { ...post, path: signUpSwitchPath, handler: setSignUp },
-  { ...get, path: users, handler: showUsers },
+  { ...get, path: users, handler: showUsers, section: "users" },
   { ...post, path: users, handler: createUser },
   { ...get, path: `${users}/:id`, handler: showUser },
   ...userActions.map((action) => ({
@@ -39,14 +40,14 @@ export const adminRoutes: readonly PageRoute[] = [
   })),
   { ...post, path: `${users}/:id/sessions/end`, handler: endUserSessions },
   { ...post, path: `${users}/:id/links/end`, handler: endUserLinks, retrieval: true },
-  { ...get, path: groups, handler: showGroups },
+  { ...get, path: groups, handler: showGroups, section: "groups" },
   { ...post, path: groups, handler: createGroup },
   { ...get, path: `${groups}/:id`, handler: showGroup },
   { ...post, path: `${groups}/:id`, handler: changeGroup },
   { ...post, path: `${groups}/:id/members`, handler: addMembers },
   { ...post, path: `${groups}/:id/members/remove`, handler: removeMember },
   { ...post, path: `${groups}/:id/delete`, handler: deleteGroup },
-  { ...get, path: pushes, handler: showPushes },
+  { ...get, path: pushes, handler: showPushes, section: "pushes" },
   { ...get, path: `${pushes}/find`, handler: (page: SignedInRequest) => page.redirect(pushes) },
   { ...post, path: `${pushes}/find`, handler: findPush },
   { ...get, path: `${pushes}/:id`, handler: showPush },
@@ -54,18 +55,23 @@ export const adminRoutes: readonly PageRoute[] = [
   { ...post, path: `${pushes}/:id/expire`, handler: endPush, retrieval: true },
   { ...get, path: bulkEndingPath, handler: showBulkEnding },
   { ...post, path: bulkEndingPath, handler: startBulkEnding, retrieval: true },
-  { ...get, path: mails, handler: showMails },
+  { ...get, path: mails, handler: showMails, section: "mails" },
   { ...post, path: `${mails}/:id/retry`, handler: retryMail },
   { ...post, path: `${mails}/:id/discard`, handler: discardMail },
-  { ...get, path: jobs, handler: showJobs },
+  { ...get, path: jobs, handler: showJobs, section: "jobs" },
   { ...post, path: jobPaths.retryEmails, handler: retryEmails },
   { ...post, path: jobPaths.retryDeletions, handler: retryDeletions },
-  { ...get, path: settings, handler: showSettings },
+  { ...get, path: settings, handler: showSettings, section: "settings" },
   ...ruleTargets.flatMap(([path, target]): readonly PageRoute[] => [
-    { ...get, path, handler: (page: SignedInRequest) => showRules(page, target) },
+    {
+      ...get,
+      path,
+      handler: (page: SignedInRequest) => showRules(page, target),
+      ...(path === rules && { section: "rules" }),
+    },
     { ...post, path, handler: (page: SignedInRequest) => saveRules(page, target), keepsTyped: true },
   ]),
-  { ...get, path: theme, handler: showTheme },
+  { ...get, path: theme, handler: showTheme, section: "theme" },
   { ...post, path: `${theme}/name`, handler: setThemeName, keepsTyped: true },
   { ...post, path: `${theme}/logo`, handler: setThemeLogo, streamsFiles: true },
   { ...post, path: `${theme}/accent`, handler: setThemeAccent, keepsTyped: true },
@@ -75,5 +81,10 @@ export const adminRoutes: readonly PageRoute[] = [
     path: `${theme}/${part}/reset`,
     handler: (page: SignedInRequest) => resetTheme(page, part),
   })),
-  { ...get, path: trail, handler: showTrail },
+  { ...get, path: trail, handler: showTrail, section: "trail" },
 ];
+
+/** In the order of the routes. */
+export const adminSections: readonly AdminSection[] = adminRoutes.flatMap(({ section, path }) =>
+  section === undefined ? [] : [{ name: section, path }],
+);

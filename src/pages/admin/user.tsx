@@ -4,7 +4,7 @@ import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { ProofOffered } from "../factors/model.ts";
 import { ProofFields } from "../factors/proof.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { Fact } from "../parts/fact.tsx";
 import type { IconName } from "../parts/icon.tsx";
@@ -189,7 +189,7 @@ export function userView(
       <ul class="card admin-rows">
         <li class="row">
           <div class="row-main">
-            <h2 class="row-title" dir="ltr" translate={false}>
+            <h2 class="row-title" dir="ltr" translate={untranslated}>
               {user.email}
             </h2>
             <UserBadges user={user} isOwn={isOwn} page={page} />
@@ -350,14 +350,14 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
     <AdminFrame page={page} current="users" lead={admin.usersLead} scripts={["passkeys.js"]} asksFirstAt={path}>
       <section class="card" aria-labelledby="prove">
         <h2 class="section-heading" id="prove">
-          {label}: <bdi translate={false}>{subject}</bdi>
+          {label}: <bdi translate={untranslated}>{subject}</bdi>
         </h2>
         <PostForm page={page} class="form admin-form" action={userId === null ? path : `${path}/${action}`}>
           {email !== "" && <input type="hidden" name="email" value={email} />}
           <p>{explanation}</p>
           {changesEmail(action) && (
             <p>
-              {admin.newEmail}: <bdi translate={false}>{email}</bdi>
+              {admin.newEmail}: <bdi translate={untranslated}>{email}</bdi>
             </p>
           )}
           {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={problem} />}

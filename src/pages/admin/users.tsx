@@ -5,7 +5,7 @@ import { AppError } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
 import { type Column, List, listPath } from "../lists/list.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
@@ -143,7 +143,7 @@ function userColumns({ ownId }: UsersModel, page: PageContext): readonly Column<
       label: admin.email,
       value: ({ user }) => (
         <>
-          <a href={pageHref(page, userPath(user.id))} dir="ltr" translate={false}>
+          <a href={pageHref(page, userPath(user.id))} dir="ltr" translate={untranslated}>
             {user.email}
           </a>{" "}
           <UserBadges user={user} isOwn={user.id === ownId} page={page} />
@@ -180,7 +180,7 @@ function CreatedNotice({
       </p>
       {password !== null && (
         <p>
-          <code dir="ltr" translate={false}>
+          <code dir="ltr" translate={untranslated}>
             {password}
           </code>
         </p>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { EndToEnd, Push } from "../../pushes/pushes.ts";
+import { untranslated } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { MessageCard, Notice } from "../parts/notice.tsx";
 
@@ -16,7 +17,7 @@ export function SealedLabels({ labels, messages }: SealedLabelsProps) {
     <dl class="about-facts no-print">
       {labels.name !== null && (
         <Fact label={dashboard.name} long>
-          <span dir="auto" translate={false} data-sealed-label={labels.name}>
+          <span dir="auto" translate={untranslated} data-sealed-label={labels.name}>
             {endToEnd.sealedName}
           </span>
         </Fact>

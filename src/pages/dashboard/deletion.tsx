@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { ListedPush } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { ownPath } from "../return-path.ts";
@@ -69,7 +69,7 @@ export function deletionView({ selected, returnPath }: DeletionModel, page: Page
               {selected.map(({ id, name, kind }) => (
                 <li key={id}>
                   <input type="hidden" name="push[]" value={id} />
-                  <bdi translate={name === null ? undefined : false}>
+                  <bdi translate={name === null ? undefined : untranslated}>
                     {beginningOf(shownName({ name }, page.messages), nameCharactersShown)}
                   </bdi>
                   <span>{kinds[kind]}</span>

@@ -1,6 +1,6 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { isSealedLabel, type OwnedPush, type Push } from "../../pushes/pushes.ts";
-import { type PageContext, pageHref } from "../page.ts";
+import { type PageContext, pageHref, untranslated } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 
@@ -13,11 +13,11 @@ export interface LinkedPush {
 export function PushName({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
   if (push.name === null) return <span class="no-name">{messages.dashboard.noName}</span>;
   return isSealedLabel(push.name) ? (
-    <span class="no-name" dir="auto" translate={false} data-sealed-label={push.name}>
+    <span class="no-name" dir="auto" translate={untranslated} data-sealed-label={push.name}>
       {messages.endToEnd.sealedName}
     </span>
   ) : (
-    <span class="push-name" dir="auto" translate={false}>
+    <span class="push-name" dir="auto" translate={untranslated}>
       {push.name}
     </span>
   );

@@ -2,7 +2,7 @@ import { asksForPassphrase, type OwnedPush } from "../../pushes/pushes.ts";
 import { dashboardPath } from "../dashboard/filter.ts";
 import { shownName } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary, RefusalNotice } from "../parts/notice.tsx";
@@ -60,7 +60,7 @@ export function editView(model: EditModel, page: PageContext): Page {
       <div class="page-heading">
         <h1>{edit.heading}</h1>
         {push !== null && push.name !== null && (
-          <p class="edit-subject" translate={false}>
+          <p class="edit-subject" translate={untranslated}>
             <bdi>{shownName(push, page.messages)}</bdi>
           </p>
         )}

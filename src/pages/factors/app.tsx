@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { nameOf } from "../../branding/branding.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { CodeField, Field } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -119,7 +119,7 @@ function appView(model: AppModel, page: PageContext): Page {
           hint={app.keyHint}
           control={(attributes) => (
             <div class="input-row">
-              <output {...attributes} class="exact-text totp-key" dir="ltr" translate={false}>
+              <output {...attributes} class="exact-text totp-key" dir="ltr" translate={untranslated}>
                 {model.base32.match(/.{1,4}/g)?.join(" ")}
               </output>
               <CopyButton messages={page.messages} of="key" label={app.copyKey} />

@@ -1,5 +1,5 @@
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -25,7 +25,7 @@ export function backupCodesView(model: BackupCodesModel, page: PageContext): Pag
         )}
         <h1>{codes.madeHeading}</h1>
         <p class="lead">{codes.madeText}</p>
-        <pre class="exact-text backup-codes" id="backup_codes" dir="ltr" translate={false}>
+        <pre class="exact-text backup-codes" id="backup_codes" dir="ltr" translate={untranslated}>
           {model.codes.join("\n")}
         </pre>
         <div class="page-actions no-print" hidden data-scripted>

@@ -1,3 +1,4 @@
+import { untranslated } from "../page.ts";
 import { LongText } from "./long-text.tsx";
 
 // What an HTML parser changes: NUL is replaced, a carriage return becomes a line feed.
@@ -10,7 +11,7 @@ const changedByParser = /[\0\r]/;
 export function ExactText({ id, text }: { readonly id: string; readonly text: string }) {
   const exact = changedByParser.test(text) ? Buffer.from(text, "utf8").toString("base64") : undefined;
   return (
-    <pre id={id} class="exact-text" dir="auto" translate={false} data-exact-base64={exact}>
+    <pre id={id} class="exact-text" dir="auto" translate={untranslated} data-exact-base64={exact}>
       <LongText text={keepFirstLineEnd(text)} />
     </pre>
   );

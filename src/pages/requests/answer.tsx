@@ -4,7 +4,7 @@ import { receiveAnswer } from "../../http/request-fields.ts";
 import { pushLimits } from "../../pushes/pushes.ts";
 import type { OpenRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/fields.tsx";
 import { LongText } from "../parts/long-text.tsx";
@@ -139,18 +139,18 @@ function AnswerHeading({ model: { request }, page }: AnswerViewProps) {
   const { requests: text } = page.messages;
   return (
     <div class="page-heading">
-      <h1 dir="auto" translate={false}>
+      <h1 dir="auto" translate={untranslated}>
         {request.title}
       </h1>
       {request.note !== "" && (
-        <p class="request-note" dir="auto" translate={false}>
+        <p class="request-note" dir="auto" translate={untranslated}>
           {request.note}
         </p>
       )}
       <p class="lead">
         {request.askedBy === null
           ? text.askedByUnknown
-          : text.askedBy.parts({ email: <bdi translate={false}>{request.askedBy}</bdi> })}
+          : text.askedBy.parts({ email: <bdi translate={untranslated}>{request.askedBy}</bdi> })}
       </p>
     </div>
   );

@@ -2,7 +2,7 @@ import type { ListedPush } from "../../pushes/pushes.ts";
 import type { OwnedRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { StateBadge } from "../lists/push-columns.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { CopyButton, ShowButton } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Field, InputField } from "../parts/fields.tsx";
@@ -55,7 +55,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
   return (
     <Layout page={page} title={text.heading} privatePage width="regular" scripts={["requests.js"]}>
       <div class="page-heading">
-        <h1 dir="auto" translate={false}>
+        <h1 dir="auto" translate={untranslated}>
           {request.title}
         </h1>
         {request.note !== "" && (

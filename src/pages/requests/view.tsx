@@ -1,6 +1,6 @@
 import { type ListedRequest, requestLimits } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Fact } from "../parts/fact.tsx";
@@ -44,7 +44,7 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
           <ul class="rows">
             {requests.map((request) => (
               <li key={request.urlToken ?? `${request.createdAt} ${request.title}`} class="row">
-                <h2 class="row-title" dir="auto" translate={false}>
+                <h2 class="row-title" dir="auto" translate={untranslated}>
                   {request.urlToken === null ? (
                     request.title
                   ) : (
