@@ -1,7 +1,8 @@
 import { launch } from "puppeteer-core";
-import { afterAll, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { en } from "../../src/i18n/i18n.ts";
 import { freePort } from "../support/free-port.ts";
-import { startProvider } from "../support/provider.ts";
+import { providerName, shapes, startProvider } from "../support/provider.ts";
 import { openSite } from "../support/site.ts";
 
 // The provider needs the server's address before either runs.
@@ -52,3 +53,39 @@ it.runIf(firefox !== undefined).each(["/users/sign_in#the-key", "/users/token#th
     expect([await page.title(), page.url().includes("the-key")]).toEqual(["read", false]);
   },
 );
+
+const shaped = await Promise.all(
+  Object.entries(shapes).map(async ([name, shape]) => {
+    const ownPort = await freePort();
+    return { name, ownPort, provider: await startProvider(`http://127.0.0.1:${ownPort}`, shape) };
+  }),
+);
+afterAll(() => Promise.all(shaped.map((each) => each.provider.close())));
+
+describe.each(shaped)("a provider that is shaped as $name", ({ name, ownPort, provider: own }) => {
+  const { issuer, people } = own;
+  const isMicrosoft = name === "microsoft";
+  const trust = { PWP__OIDC__TRUST_EMAIL: "issuer", PWP__OIDC__ALLOWED_DOMAINS: "example.com" };
+  const shapedSite = openSite({ ...own.environment, ...(isMicrosoft && trust), PORT: String(ownPort) });
+
+  it.each([true, false])("signs people on, and none of its addresses has the key (scripts: %s)", async (scripts) => {
+    const email = `scripts-${scripts}@example.com`;
+    people.set(email, { email, ...(!isMicrosoft && { email_verified: true }) });
+    own.answer = { login: { accountId: email } };
+    const { page } = await shapedSite.visit({
+      signedIn: "by hand",
+      allowedOrigins: [issuer],
+      javaScriptEnabled: scripts,
+    });
+    const requested: string[] = [];
+    page.on("request", (request) => requested.push(request.url()));
+    await page.goto("/users/token#the-key");
+    await page.getByRole("button", { name: en.singleSignOn.continueWith({ name: providerName }) }).click();
+    await page.waitForURL("/users/token");
+    const signOut = page.getByRole("button", { name: en.nav.signOut });
+    expect(await signOut.getAttribute("title")).toBe(en.nav.signedInAs({ email }));
+    expect(requested.filter((url) => url.startsWith(issuer))).not.toEqual([]);
+    expect(requested.filter((url) => url.startsWith(issuer) && url.includes("the-key"))).toEqual([]);
+    expect(page.url()).not.toContain("the-key");
+  });
+});

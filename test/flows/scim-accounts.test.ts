@@ -48,6 +48,19 @@ test("a disabled user's sessions and API tokens end, and do not come back", asyn
   await use(site);
 });
 
+test("while the provider is down at sign-on, its changes over SCIM hold, and end sessions", async () => {
+  const { site, find, make, setActive } = await startBoth();
+  const visitor = await use(site);
+  const returning = site.newVisitor();
+  const callback = await site.goAndReturn(returning, "a-1");
+  await site.provider.close();
+  expect((await returning.get(callback)).statusCode).toBe(503);
+  expect((await make("carol@example.com", "c-1")).status).toBe(201);
+  const [{ id }] = (await find(`userName eq "${email}"`)).body.Resources;
+  expect((await setActive(id, false)).status).toBe(200);
+  expect(await visitor.signedInAs()).toBeUndefined();
+});
+
 test("SCIM enables only what it has disabled", async () => {
   const { accounts, make, ask, setActive } = await startScimApp();
   const { id } = (await make(email, "a-1")).body;

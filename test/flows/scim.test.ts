@@ -110,6 +110,10 @@ test("every error has the form of RFC 7644", async () => {
   let last = await make("ada@example.com");
   for (let count = 0; count < 30; count += 1) last = await ask("GET", "/Users");
   expect([last.status, last.headers["content-type"], last.body.status]).toEqual([429, scimType, "429"]);
+  // Another client's requests are not counted with them.
+  const headers = { authorization: `Bearer ${scimToken}` };
+  const other = await app.server.inject({ url: "/scim/v2/Users", remoteAddress: "192.0.2.9", headers });
+  expect(other.statusCode).toBe(200);
 });
 
 test("users are made, found, listed page by page, replaced and deleted", async () => {

@@ -168,14 +168,17 @@ describe("groups", () => {
   });
 });
 
-test("no redirect leads to the provider, and each link there ends its fragment", async () => {
-  const { provider, newVisitor } = await startSignOnApp();
-  const leaving = await newVisitor().post("/users/auth/oidc");
-  expect([leaving.statusCode, leaving.headers.location]).toEqual([200, undefined]);
-  const links = leaving.body.match(new RegExp(`${provider.issuer}[^"]*`, "g")) ?? [];
-  expect(links.length).toBeGreaterThan(1);
-  for (const link of links) expect(link).toMatch(/#$/);
-});
+test.each(Object.entries(shapes))(
+  "no redirect leads to a provider that is shaped as %s, and each link there ends its fragment",
+  async (_name, shape) => {
+    const { provider, newVisitor } = await startSignOnApp({}, shape);
+    const leaving = await newVisitor().post("/users/auth/oidc");
+    expect([leaving.statusCode, leaving.headers.location]).toEqual([200, undefined]);
+    const links = leaving.body.match(new RegExp(`${provider.issuer}[^"]*`, "g")) ?? [];
+    expect(links.length).toBeGreaterThan(1);
+    for (const link of links) expect(link).toMatch(/#$/);
+  },
+);
 
 test.each([
   ["common", "https://login.microsoftonline.com/common/v2.0"],

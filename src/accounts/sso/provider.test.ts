@@ -148,6 +148,13 @@ describe("a provider that does not answer", () => {
   });
 });
 
+it("is asked for its keys once, however many answers are signed with an unknown one", async () => {
+  const { provider, asked } = open({ header: { kid: "unknown" } });
+  const keysAsked = () => asked.filter(({ url }) => url.endsWith("/keys")).length;
+  for (const _ of [1, 2, 3, 4]) expect(await provider.readAnswer(query, secrets)).toMatchObject({ is: "invalid" });
+  expect(keysAsked()).toBe(1);
+});
+
 describe("the client", () => {
   const tokenRequest = async (answers: FakeAnswers, more: object = {}) => {
     const { provider, asked } = open(answers, more);
