@@ -2,13 +2,19 @@ import { parentPort, workerData } from "node:worker_threads";
 import { SqliteDriver, SqliteError } from "./driver.ts";
 
 /**
- * A thread with a connection of its own that copies the write-ahead log into the database and truncates it. Both wait for
- * the disk. See LogTruncation.
+ * A thread with a connection of its own that copies the write-ahead log into the database, and lets the log begin anew or truncates
+ * it. All of this waits for the disk. See LogTruncation.
  */
 
-/** What the thread answers to any message. */
+/**
+ * What a message asks for. "restart": the next commit writes to the begin of the log, and old images of pages stay behind it.
+ * "truncate": they are gone, but the file system takes several times as long, and no writer can begin meanwhile.
+ */
+export type Checkpoint = "restart" | "truncate";
+
+/** What the thread answers. */
 export type CheckpointResult =
-  | { readonly outcome: "truncated" }
+  | { readonly outcome: "done" }
   /** A reader or writer held the log. */
   | { readonly outcome: "busy" }
   | { readonly outcome: "failed"; readonly code: string };
@@ -21,25 +27,28 @@ const attemptsMax = 50;
 const attemptPauseMs = 2;
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
-// Truncating holds the write lock. While it waited for readers, no write could begin, so it never waits.
+// Both hold the write lock. While they waited for readers, no write could begin, so they never wait.
 const connection = new SqliteDriver(String(workerData), { fileMustExist: true, timeout: 0 });
 connection.pragma("synchronous = NORMAL");
 const copy = connection.prepare("PRAGMA wal_checkpoint(PASSIVE)");
-const truncate = connection.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
+const statements = {
+  restart: connection.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(RESTART)"),
+  truncate: connection.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)"),
+};
 
-function checkpoint(): CheckpointResult {
-  // Holds no lock that writers need, and leaves little to the truncation.
+function run(checkpoint: Checkpoint): CheckpointResult {
+  // Holds no lock that writers need, and leaves little to the statement.
   copy.get();
   for (let attempts = 1; attempts <= attemptsMax; attempts += 1) {
-    if (truncate.get()?.busy === 0) return { outcome: "truncated" };
+    if (statements[checkpoint].get()?.busy === 0) return { outcome: "done" };
     Atomics.wait(pause, 0, 0, attemptPauseMs);
   }
   return { outcome: "busy" };
 }
 
-port.on("message", () => {
+port.on("message", (checkpoint: Checkpoint) => {
   try {
-    port.postMessage(checkpoint());
+    port.postMessage(run(checkpoint));
   } catch (error) {
     if (!(error instanceof SqliteError)) throw error;
     port.postMessage({ outcome: "failed", code: error.code } satisfies CheckpointResult);

@@ -2,49 +2,57 @@ import { once } from "node:events";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { minuteMs, secondMs } from "../../base/clock.ts";
-import type { CheckpointResult } from "./checkpoint-thread.ts";
+import type { Checkpoint, CheckpointResult } from "./checkpoint-thread.ts";
 
 const delayMs = secondMs;
 const idleIntervalMs = minuteMs;
+/** The log is truncated at the latest when it has begun anew this often: ten seconds after the first commit. */
+const restartsMax = 9;
 const threadMegabytesMax = 16;
 
 /** @returns false when a reader or writer held the log. */
-export type TruncateLog = () => boolean | Promise<boolean>;
+type RunCheckpoint = (checkpoint: Checkpoint) => boolean | Promise<boolean>;
 
 /**
  * The write-ahead log keeps old images of pages, so an overwritten key is gone from all files only after the log has been
- * truncated. Truncation runs about a second after the first commit since the last truncation, because truncating after
- * each one would cost a checkpoint per view. It is retried while a reader holds the log. It also runs at the start and
- * every minute: a process that was killed, or stopped while another one was reading, could not truncate its own writes.
+ * truncated. While commits arrive, the log is copied and begins anew each second, so that it stays short. It is truncated as soon as
+ * no commit has arrived for a second, and at the latest ten seconds after the first one: truncating keeps writers waiting for
+ * several times as long. Both are retried while a reader holds the log. Truncation also runs at the start and every minute: a
+ * process that was killed, or stopped while another one was reading, could not truncate its own writes.
  *
  * The start does not wait the second: if an earlier process ended because a sync failed, the system's cache may show parts
  * of the log that the disk lacks and that no later sync writes. The truncation copies them into the database first.
  */
 export class LogTruncation {
-  readonly #inBackground: TruncateLog;
+  readonly #inBackground: RunCheckpoint;
   readonly #atOnce: () => boolean;
   readonly #onFailure: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
+  /** A commit has arrived since the last checkpoint began. */
   #requested = false;
+  /** The log may contain what was written since it was truncated. */
+  #isPending = false;
+  #restarts = 0;
   #closed = false;
 
   /**
    * @param inBackground while the server works.
    * @param atOnce at the start and at the end, when it does not.
    */
-  constructor(inBackground: TruncateLog, atOnce: () => boolean, onFailure: (error: unknown) => void) {
+  constructor(inBackground: RunCheckpoint, atOnce: () => boolean, onFailure: (error: unknown) => void) {
     this.#inBackground = inBackground;
     this.#atOnce = atOnce;
     this.#onFailure = onFailure;
-    if (this.#truncateAtOnce()) this.#schedule(idleIntervalMs);
-    else this.request();
+    this.#isPending = !this.#truncateAtOnce();
+    this.#schedule(this.#isPending ? delayMs : idleIntervalMs);
   }
 
   request(): void {
     if (this.#requested || this.#closed) return;
     this.#requested = true;
-    if (this.#running === undefined) this.#schedule(delayMs);
+    if (!this.#isPending && this.#running === undefined) this.#schedule(delayMs);
+    this.#isPending = true;
   }
 
   /** Runs a pending truncation once more, immediately. */
@@ -53,7 +61,7 @@ export class LogTruncation {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#running;
-    if (this.#requested) this.#truncateAtOnce();
+    if (this.#isPending) this.#truncateAtOnce();
   }
 
   #schedule(ms: number): void {
@@ -65,15 +73,24 @@ export class LogTruncation {
   }
 
   async #run(): Promise<void> {
+    const checkpoint = this.#requested && this.#restarts < restartsMax ? "restart" : "truncate";
     this.#requested = false;
+    const isDone = await this.#runInBackground(checkpoint);
+    // A truncation that failed is repeated whatever arrives meanwhile.
+    if (checkpoint === "truncate") this.#restarts = isDone ? 0 : restartsMax;
+    else this.#restarts += 1;
+    this.#isPending = checkpoint === "restart" || !isDone || this.#requested;
+    this.#running = undefined;
+    if (!this.#closed) this.#schedule(this.#isPending ? delayMs : idleIntervalMs);
+  }
+
+  async #runInBackground(checkpoint: Checkpoint): Promise<boolean> {
     try {
-      if (!(await this.#inBackground())) this.#requested = true;
+      return await this.#inBackground(checkpoint);
     } catch (error) {
       this.#onFailure(error);
-      this.#requested = true;
+      return false;
     }
-    this.#running = undefined;
-    if (!this.#closed) this.#schedule(this.#requested ? delayMs : idleIntervalMs);
   }
 
   #truncateAtOnce(): boolean {
@@ -86,7 +103,7 @@ export class LogTruncation {
   }
 }
 
-/** Truncates the log of a database in a thread, which starts when it is first needed. */
+/** Runs the checkpoints of a database in a thread, which starts when it is first needed. */
 export class CheckpointThread {
   readonly #path: string;
   #worker: Worker | undefined;
@@ -95,16 +112,16 @@ export class CheckpointThread {
     this.#path = path;
   }
 
-  /** One at a time. @returns as TruncateLog. @throws Error. */
-  async truncate(): Promise<boolean> {
+  /** One at a time. @returns as RunCheckpoint. @throws Error. */
+  async run(checkpoint: Checkpoint): Promise<boolean> {
     const worker = this.#worker ?? this.#start();
-    worker.postMessage("truncate");
+    worker.postMessage(checkpoint);
     const [result] = await this.#nextMessage(worker);
     if (result?.outcome === "failed") throw new Error(`The write-ahead log could not be truncated: ${result.code}`);
-    return result?.outcome === "truncated";
+    return result?.outcome === "done";
   }
 
-  /** Call it when no truncation is running. */
+  /** Call it when none is running. */
   async close(): Promise<void> {
     await this.#worker?.terminate();
   }
@@ -113,7 +130,7 @@ export class CheckpointThread {
     try {
       return await once(worker, "message");
     } catch (error) {
-      // It ends by its own error. The next truncation starts another one.
+      // It ends by its own error. The next checkpoint starts another one.
       this.#worker = undefined;
       throw error;
     }

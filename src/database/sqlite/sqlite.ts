@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import type { Database, Transaction, WriteConnection } from "../database.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
 import { schemaVersions } from "../schema/versions.ts";
+import type { Checkpoint } from "./checkpoint-thread.ts";
 import { CommitSums } from "./commit-sums.ts";
 import { type Connection, SqliteDriver, SqliteError } from "./driver.ts";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
@@ -69,8 +70,8 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   const truncate = writer.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
   const truncateLog = () => !log.hasFailed && truncate.get()?.busy === 0;
   const thread = new CheckpointThread(options.path);
-  const truncateInBackground = () => !log.hasFailed && thread.truncate();
-  const truncation = new LogTruncation(truncateInBackground, truncateLog, options.onTruncationFailed);
+  const runInBackground = (checkpoint: Checkpoint) => !log.hasFailed && thread.run(checkpoint);
+  const truncation = new LogTruncation(runInBackground, truncateLog, options.onTruncationFailed);
   const sums = new CommitSums();
   const commits = new GroupCommit(writer, log, options.limits ?? groupCommitLimits, { ...options, sums });
   const hotReads = new HotReads(writer, reader);
