@@ -75,7 +75,8 @@ test.each<[string, Partial<Policy>, Judged, readonly string[]]>([
   ["a missing passphrase", { passphraseRequired: true }, { passphrase: "none" }, ["passphrase"]],
   ["a passphrase that the server does not see", { passphraseRequired: true }, { passphrase: "unseen" }, []],
   ["a passphrase that is too short", { passphraseMinLength: 5 }, { passphrase: { text: "äöüß" } }, ["passphrase"]],
-  ["characters beyond 16 bits count once", { passphraseMinLength: 4 }, { passphrase: { text: "🔑🔑🔑🔑" } }, []],
+  ["characters beyond 16 bits", { passphraseMinLength: 4 }, { passphrase: { text: "🔑🔑🔑🔑" } }, []],
+  ["each counts once", { passphraseMinLength: 5 }, { passphrase: { text: "🔑🔑🔑🔑" } }, ["passphrase"]],
   ["no passphrase has no length", { passphraseMinLength: 5 }, { passphrase: "none" }, []],
   ["a common one", { passphraseCommonAllowed: false }, { passphrase: { text: "Password2024!" } }, ["passphrase"]],
   ["the longest life", { maxMinutes: 15 }, { lifetime: { ms: 15 * minuteMs, field: "expireAfterDays" } }, []],
@@ -104,13 +105,11 @@ test.each<[string, Partial<Policy>, Judged, readonly string[]]>([
   expect(refusedFields(policy, judged)).toEqual(fields);
 });
 
+const stored = { instance: undefined, everybodyElse: undefined, groups: [] };
+
 /** Without rules of the instance. */
-function policiesOf(config: Config) {
-  const store = {
-    read: async () => undefined,
-    readOfCaller: async () => ({ instance: undefined, everybodyElse: undefined, groups: [] }),
-    save: async () => false,
-  };
+function policiesOf(config: Config, readOfCaller = () => Promise.resolve(stored)) {
+  const store = { read: async () => undefined, readOfCaller, save: async () => false };
   return createPolicies({ config, clock: new TestClock(), monotonicMs: () => 0, store });
 }
 
@@ -128,6 +127,18 @@ test("the settings are the policy of everybody", async () => {
     policy: noRules,
     sources: [],
   });
+});
+
+test("rules that could not be read are read again by the next request", async () => {
+  const answers = [Promise.reject(new Error("The database is away.")), Promise.resolve(stored)];
+  const policies = policiesOf(
+    testConfig("/nowhere"),
+    () => answers.shift() ?? Promise.reject(new Error("asked again")),
+  );
+  await expect(policies.of(null)).rejects.toThrow("The database is away.");
+  expect(await policies.of(null)).toEqual(noRules);
+  // The next ones share what was read.
+  expect(await policies.of(null)).toEqual(noRules);
 });
 
 test("bounds and defaults of a kind shrink to the policy", () => {

@@ -115,6 +115,29 @@ test("it sees the accounts that it made and those with an identity of the issuer
   expect((await find('externalId eq "a-1"')).body.totalResults).toBe(0);
 });
 
+test("an account of a break-glass link that an administrator disables later is nobody else's, whatever SCIM did before", async () => {
+  const { accounts, ask, make, setActive, remove } = await startScimApp();
+  const makeMarked = async (address: string, externalId: string, end: (id: string) => Promise<unknown>) => {
+    const { id } = (await make(address, externalId)).body;
+    await end(id);
+    await accounts.setDisabled(Number(id), false, shell);
+    await accounts.setAdmin(Number(id), true, shell);
+    expect(await accounts.makeBreakGlassLink(Number(id), shell)).toMatchObject({ outcome: "made" });
+    await accounts.setDisabled(Number(id), true, shell);
+  };
+  await makeMarked(email, "a-1", remove);
+  expect((await make("new@example.com", "a-1")).status).toBe(409);
+  expect((await make(email, "a-2")).status).toBe(409);
+  await makeMarked("carol@example.com", "c-1", async (id) => {
+    await ask("PATCH", `/Users/${id}`, {
+      schemas: ["urn:ietf:params:scim:api:messages:2.0:PatchOp"],
+      Operations: [{ op: "replace", value: { userName: "left@example.com" } }],
+    });
+    await setActive(id, false);
+  });
+  expect((await make("carol@example.com", "c-2")).status).toBe(409);
+});
+
 test("nothing of a used account changes but whether it is enabled", async () => {
   const { site, accounts, ask, make } = await startBoth();
   const { id } = (await make(email, "a-1")).body;

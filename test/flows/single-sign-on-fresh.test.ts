@@ -40,6 +40,21 @@ test("a sign-on that may have been silent proves nothing, and a fresh one is goo
   expect(await isProved(visitor)).toBe(false);
 });
 
+test.each([
+  [200, 303],
+  [310, 403],
+])("a proof that the provider asked for %i seconds ago is answered with %i", async (seconds, statusCode) => {
+  const site = await startSignOnApp();
+  const visitor = await signedOn(site);
+  site.provider.answer = { login: { accountId: "b-1", ts: Math.floor(Date.now() / 1_000) - seconds } };
+  const url = new URL(urlOf((await visitor.post(again)).body));
+  url.searchParams.delete("prompt");
+  url.searchParams.set("max_age", "3600");
+  const answer = await visitor.get(await site.provider.followRedirects(url.href));
+  expect(answer.statusCode).toBe(statusCode);
+  expect(await isProved(visitor)).toBe(statusCode === 303);
+});
+
 test("another identity proves nothing, nor does another session's sign-on", async () => {
   const site = await startSignOnApp();
   const visitor = await signedOn(site);

@@ -136,6 +136,16 @@ describe("an identity with the email address of an account", () => {
     expect((await visitor.post(confirmPath, { password })).statusCode).toBe(400);
     expect(await identitiesIn(site)).toBe(0);
   });
+
+  test("signs in to no account whose address is not confirmed any more", async () => {
+    const site = await startSignOnApp(mail);
+    site.provider.people.set("b-1", { email: "bob@example.com", email_verified: true });
+    const visitor = site.newVisitor();
+    await site.signOn(visitor, "b-1");
+    expect(await visitor.signedInAs()).toBe("bob@example.com");
+    await changeUsers(site.app.app.domain, { confirmedAt: null }, "bob@example.com");
+    expect((await site.signOn(site.newVisitor(), "b-1")).statusCode).toBe(403);
+  });
 });
 
 describe("an account with a second factor", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { changeUsers } from "../support/access-rows.ts";
 import { password } from "../support/app.ts";
 import { nextAbout, startMailSink } from "../support/mail-sink.ts";
 import { shapes } from "../support/provider.ts";
@@ -197,5 +198,12 @@ describe("a mailed link to the linking page", () => {
     // A later link replaces it.
     await visitor.post(`${confirmPath}/mail`);
     expect((await visitor.post(confirmPath, { token })).statusCode).toBe(401);
+  });
+
+  test("links nothing once the account has another address than the one that it was mailed to", async () => {
+    const { site, visitor, token } = await begin();
+    await changeUsers(site.app.app.domain, { email: "ada@elsewhere.example" }, ada);
+    expect((await visitor.post(confirmPath, { token })).statusCode).toBe(401);
+    expect(await visitor.signedInAs()).toBeUndefined();
   });
 });

@@ -101,7 +101,7 @@ function linkConfirmation(deps: Deps) {
       const token = makeOpaqueToken(deps.random);
       return db.writeSerialized("accounts", async (tx) => {
         if ((await deps.steps.find(stepToken, now, tx)) === undefined) return false;
-        await deps.steps.replace(tx, stepToken, { ...step, mailedDigest: digest(token).toString("hex") });
+        await deps.steps.replace(tx, stepToken, { ...step, mailedDigest: mailedDigestOf(token, user).toString("hex") });
         const content = { kind: "link_sign_on", token } as const;
         await deps.requestedOutbox.put(tx, { to: user.email, language: user.language, content }, now);
         return true;
@@ -186,9 +186,14 @@ function proofNeeded(
   const isProved = session !== null && session.provedAt !== null && session.provedAt > step.createdAt;
   if (isProved && session.user.id === user.id) return "consent";
   const { mailedDigest } = step;
-  if (mailedDigest !== null && equalDigests(digest(mailed), Buffer.from(mailedDigest, "hex"))) return "mailed";
+  const isMailed =
+    mailedDigest !== null && equalDigests(mailedDigestOf(mailed, user), Buffer.from(mailedDigest, "hex"));
+  if (isMailed) return "mailed";
   return user.hasPassword ? "password" : "sign_in";
 }
+
+/** A link that was mailed to a former address of the account proves nothing. */
+const mailedDigestOf = (token: string, { email }: User) => digest(`${token} ${email}`);
 
 type Waiting = NonNullable<Awaited<ReturnType<typeof findWaiting>>>;
 
@@ -201,7 +206,7 @@ function proofInWrite(
 ): Guard {
   return async (tx) => {
     if (by === "password") return passwords.isCurrent(tx, user.id, account.passwordHash);
-    // Another address of the account since: the link was mailed to the former one.
+    // The address may have changed after `proofNeeded`.
     if (by === "mailed") return (await passwords.findPassword(user.id, tx))?.user.email === user.email;
     const current = session && (await findCompleteSession(tx, access, session.id, user.id));
     return (current?.provedAt ?? 0) > step.createdAt;
