@@ -116,33 +116,13 @@ function problemsOfPackage(name: string): string[] {
   );
 }
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
 function problemsOf(file: string): string[] {
   const text = readFileSync(file, "utf8");
   const from = relative(source, file);
   const room = roomOf(file);
-  const problems: string[] = [];
-  for (const imported of importsOf(text)) {
-    if (imported.startsWith("@sealpush/age/")) {
-      if (!(allowed[room] ?? []).includes("age")) problems.push(`${from}: ${room} may not import ${imported}`);
-    } else if (imported.startsWith("@sealpush/") && !["cli", "main", "import"].includes(room)) {
-      problems.push(`${from}: only cli, main and import may import ${imported}`);
-    }
-    if (imported === "better-sqlite3" && from !== "database/sqlite/driver.ts") {
-      problems.push(`${from}: only database/sqlite/driver.ts may import ${imported}`);
-    }
-    if (!imported.startsWith(".")) continue;
-    const target = resolve(dirname(file), imported);
-    if (target.startsWith(`${packages}/`)) problems.push(`${from}: imports a package past its name (${imported})`);
-    if (!target.startsWith(`${source}/`)) continue;
-    const targetRoom = roomOf(target);
-    if (targetRoom === room) continue;
-    if (!(allowed[room] ?? []).includes(targetRoom)) problems.push(`${from}: ${room} may not import ${targetRoom}`);
-    const door = doors[targetRoom];
-    if (door !== undefined && !insiders.has(room) && relative(source, target) !== door) {
-      problems.push(`${from}: imports ${relative(source, target)} past the entry file ${door}`);
-    }
-  }
+  const problems = importsOf(text).flatMap((imported) =>
+    imported.startsWith(".") ? problemsOfPath(file, imported) : problemsOfName(from, room, imported),
+  );
   if (
     /\bprocess\.(argv|env|exit|exitCode|stdin|stdout|stderr|cwd|on|pid|umask)\b/.test(text) &&
     !["main", "program", "browser"].includes(room)
@@ -153,6 +133,33 @@ function problemsOf(file: string): string[] {
     /"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE)\s|`\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE)\s/;
   if (speaksSql.test(text) && !mayHoldSql(from)) problems.push(`${from}: only database and the stores hold SQL`);
   return problems;
+}
+
+function problemsOfName(from: string, room: string, imported: string): string[] {
+  if (imported.startsWith("@sealpush/age/")) {
+    return (allowed[room] ?? []).includes("age") ? [] : [`${from}: ${room} may not import ${imported}`];
+  }
+  if (imported.startsWith("@sealpush/") && !["cli", "main", "import"].includes(room)) {
+    return [`${from}: only cli, main and import may import ${imported}`];
+  }
+  const isStray = imported === "better-sqlite3" && from !== "database/sqlite/driver.ts";
+  return isStray ? [`${from}: only database/sqlite/driver.ts may import ${imported}`] : [];
+}
+
+function problemsOfPath(file: string, imported: string): string[] {
+  const [from, room] = [relative(source, file), roomOf(file)];
+  const target = resolve(dirname(file), imported);
+  if (target.startsWith(`${packages}/`)) return [`${from}: imports a package past its name (${imported})`];
+  if (!target.startsWith(`${source}/`)) return [];
+  const targetRoom = roomOf(target);
+  if (targetRoom === room) return [];
+  const isStray = !(allowed[room] ?? []).includes(targetRoom);
+  const door = doors[targetRoom];
+  const isPast = door !== undefined && !insiders.has(room) && relative(source, target) !== door;
+  return [
+    ...(isStray ? [`${from}: ${room} may not import ${targetRoom}`] : []),
+    ...(isPast ? [`${from}: imports ${relative(source, target)} past the entry file ${door}`] : []),
+  ];
 }
 
 /** `vault` stores the index key itself. */

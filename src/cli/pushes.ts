@@ -76,21 +76,23 @@ function addAudit(pushes: Command, { io }: CommandDeps): void {
     .action(async (options: OnePush & { readonly json?: true }) => {
       const config = getConfig(io);
       await refuseWithoutData(config, io);
-      // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
-      await withDomain(config, io, async (domain) => {
-        const id = await findOne(options, domain, io);
-        for (let page = 1; ; page += 1) {
-          const trail = await domain.pushes.adminTrail(id, shellActor, page);
-          if (trail === undefined) throw unknownPush();
-          if (page === 1) await domain.accounts.recordAccess("read_trail", String(id), shell);
-          if (page === 1 && options.json !== true) io.stdout(`${trailHeader.join("\t")}\n`);
-          for (const event of trail.events) {
-            io.stdout(`${options.json === true ? JSON.stringify(event) : columnsOf(event).join("\t")}\n`);
-          }
-          if (!trail.hasMore) return;
-        }
-      });
+      await withDomain(config, io, (domain) => printTrail(domain, options, io));
     });
+}
+
+async function printTrail(domain: Domain, options: OnePush & { readonly json?: true }, io: CliIo): Promise<void> {
+  const id = await findOne(options, domain, io);
+  const lineOf = (event: TrailEvent) => (options.json === true ? JSON.stringify(event) : columnsOf(event).join("\t"));
+  for (let page = 1; ; page += 1) {
+    const trail = await domain.pushes.adminTrail(id, shellActor, page);
+    if (trail === undefined) throw unknownPush();
+    if (page === 1) {
+      await domain.accounts.recordAccess("read_trail", String(id), shell);
+      if (options.json !== true) io.stdout(`${trailHeader.join("\t")}\n`);
+    }
+    for (const event of trail.events) io.stdout(`${lineOf(event)}\n`);
+    if (!trail.hasMore) return;
+  }
 }
 
 function columnsOf(event: TrailEvent): string[] {

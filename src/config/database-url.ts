@@ -109,36 +109,21 @@ function sqliteAddress(rest: string): Parsed<DatabaseAddress> {
   return /\p{Cc}/u.test(path) ? rejected : accepted({ engine: "sqlite", path });
 }
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
 function postgresAddress(text: string): Parsed<DatabaseAddress> {
   const [, beforeHosts = "", hosts = "", afterHosts = ""] =
     /^([^/]*\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/su.exec(text) ?? [];
   const urls = hosts.split(",").map((host) => URL.parse(`${beforeHosts}${host}${afterHosts}`));
   const [url = null, ...otherUrls] = urls;
   if (url === null || /\p{Cc}/u.test(text)) return rejected;
-  const otherHosts: PostgresHost[] = [];
-  for (const other of otherUrls) {
-    if (other === null) return rejected;
-    otherHosts.push(hostOf(other.hostname, other.port));
-  }
+  if (otherUrls.includes(null)) return rejected;
+  const otherHosts = otherUrls.flatMap((other) => (other === null ? [] : [hostOf(other.hostname, other.port)]));
   if (otherHosts.length >= hostsMax) return because(`it names more than ${hostsMax} hosts`);
   const parameters = url.searchParams;
-  const given = [...parameters.keys()];
-  const unknown = given.find((name) => !knownParameters.includes(name) && !ignoredParameters.has(name));
-  if (unknown !== undefined) {
-    return because(`only the parameters ${knownParameters.join(", ")} are supported`);
-  }
-  const problem = findWantedEffect(parameters);
+  const problem = findParameterProblem(parameters);
   if (problem !== undefined) return because(problem);
-  if ((parameters.get("target_session_attrs") ?? "read-write") !== "read-write") {
-    return because("its target_session_attrs must be read-write, because the server writes");
-  }
   if (parameters.has("host") && otherHosts.length > 0) return because("it names hosts in two places");
   const pool = parameters.has("pool") ? poolSize.parse(parameters.get("pool") ?? "") : undefined;
   if (pool?.ok === false) return because(`its pool must be ${poolSize.allowed}`);
-  if (!/^(?:utf-?8|unicode)$/i.test(parameters.get("encoding") ?? "utf8")) {
-    return because("its encoding must be utf8 or unicode");
-  }
   const parts = decoded([url.username, url.password, url.pathname.slice(1), parameters.get("host") ?? url.hostname]);
   if (parts === undefined) return rejected;
   const [user = "", password = "", database = "", host = ""] = parts;
@@ -160,17 +145,23 @@ function postgresAddress(text: string): Parsed<DatabaseAddress> {
     database,
     tls: { mode, rootCertificateFile },
     pool: pool?.value,
-    ignoredParameters: given.filter((name) => ignoredParameters.has(name)),
+    ignoredParameters: [...parameters.keys()].filter((name) => ignoredParameters.has(name)),
   });
 }
 
-/** @returns a clause on the first parameter that asks for something that this server does not do. */
-function findWantedEffect(parameters: URLSearchParams): string | undefined {
+/** @returns a clause on the first parameter that is unknown, or asks for something that this server does not do. */
+function findParameterProblem(parameters: URLSearchParams): string | undefined {
+  const isKnown = (name: string) => knownParameters.includes(name) || ignoredParameters.has(name);
+  if (![...parameters.keys()].every(isKnown)) return `only the parameters ${knownParameters.join(", ")} are supported`;
   for (const [name, values] of valuesWithoutEffect) {
     const value = parameters.get(name);
     if (value !== null && !values.includes(value)) return `its ${name} must be ${values.join(" or ")}, or left out`;
   }
-  return undefined;
+  if ((parameters.get("target_session_attrs") ?? "read-write") !== "read-write") {
+    return "its target_session_attrs must be read-write, because the server writes";
+  }
+  const encoding = parameters.get("encoding") ?? "utf8";
+  return /^(?:utf-?8|unicode)$/i.test(encoding) ? undefined : "its encoding must be utf8 or unicode";
 }
 
 /** libpq's default is `prefer`; between programs of one machine encryption only costs time. */

@@ -36,34 +36,45 @@ export function parseSettingsFile(text: string): ParsedSettingsFile {
     return { ok: false, ...(line !== undefined && { line }), reason: `this is not valid YAML (${error.code})` };
   }
   const values = new Map<string, string>();
-  const lineOf = (node: Node | null | undefined) => text.slice(0, node?.range?.[0] ?? 0).split("\n").length;
-  /** @returns the first problem. */
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
-  const collect = (node: Node | null, path: readonly string[]): ParsedSettingsFile | undefined => {
-    if (isMap<unknown, Node | null>(node)) {
-      if (path.length >= depthMax) return { ok: false, line: lineOf(node), reason: "it is nested too deep" };
-      for (const { key, value } of node.items) {
-        if (!isScalar(key)) return { ok: false, line: lineOf(node), reason: "a name must be a word" };
-        const problem = collect(value, [...path, (key.source ?? String(key.value)).toUpperCase()]);
-        if (problem !== undefined) return problem;
-      }
-      return undefined;
-    }
-    const name = ["PWP", ...path].join("__");
-    if (path.length === 0 && node !== null && !(isScalar(node) && node.value === null)) {
-      return { ok: false, line: lineOf(node), reason: "names with values are expected, such as allow_anonymous: true" };
-    }
-    if (isSeq<Node>(node)) {
-      if (!node.items.every(isScalar)) return { ok: false, line: lineOf(node), reason: "a list must contain values" };
-      values.set(name, node.items.map((item) => scalarText(item)).join(","));
-    } else if (isScalar(node)) {
-      if (node.value !== null) values.set(name, scalarText(node));
-    } else if (node !== null) {
-      return { ok: false, line: lineOf(node), reason: "an alias (*name) is not supported: write the value instead" };
-    }
-    return values.size > namesMax ? { ok: false, reason: `it has more than ${namesMax} settings` } : undefined;
-  };
-  return collect(document.contents, []) ?? { ok: true, values: Object.fromEntries(values) };
+  const problem = collectMap(document.contents, [], values);
+  if (problem === undefined) return { ok: true, values: Object.fromEntries(values) };
+  const { node, reason } = problem;
+  return { ok: false, ...(node && { line: text.slice(0, node.range?.[0] ?? 0).split("\n").length }), reason };
+}
+
+interface Problem {
+  readonly node?: Node;
+  readonly reason: string;
+}
+
+/** @param path the names above it. @returns the first problem. */
+function collectMap(node: Node | null, path: readonly string[], values: Map<string, string>): Problem | undefined {
+  if (!isMap<unknown, Node | null>(node)) {
+    if (node === null || (isScalar(node) && node.value === null)) return undefined;
+    return { node, reason: "names with values are expected, such as allow_anonymous: true" };
+  }
+  if (path.length >= depthMax) return { node, reason: "it is nested too deep" };
+  for (const { key, value } of node.items) {
+    if (!isScalar(key)) return { node, reason: "a name must be a word" };
+    const inner = [...path, (key.source ?? String(key.value)).toUpperCase()];
+    const problem = isMap(value)
+      ? collectMap(value, inner, values)
+      : collectValue(value, ["PWP", ...inner].join("__"), values);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function collectValue(node: Node | null, name: string, values: Map<string, string>): Problem | undefined {
+  if (isSeq<Node>(node)) {
+    if (!node.items.every(isScalar)) return { node, reason: "a list must contain values" };
+    values.set(name, node.items.map((item) => scalarText(item)).join(","));
+  } else if (isScalar(node)) {
+    if (node.value !== null) values.set(name, scalarText(node));
+  } else if (node !== null) {
+    return { node, reason: "an alias (*name) is not supported: write the value instead" };
+  }
+  return values.size > namesMax ? { reason: `it has more than ${namesMax} settings` } : undefined;
 }
 
 /** As an environment variable would contain it: `:en` is a symbol in Ruby, whose text is `en`. */

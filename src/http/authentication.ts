@@ -157,22 +157,13 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
       setEntryFormToken(request, reply, deps);
       request.needsFormToken = !isProven;
     }
-    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
     findSignInState(sessionToken, declared, deps).then((signIn) => {
       if (access === "page_admin" && isNoAdministrator(signIn)) {
         // Refuse before the request is identified, so that the answer equals that for an unknown path.
         done(new AppError("not_found", "not-found"));
         return;
       }
-      if (signIn.state !== "anonymous") {
-        request.formToken = signIn.session.formToken;
-        request.needsFormToken = !isProven;
-      }
-      if (signIn.state === "signed_in") {
-        request.session = signIn.session;
-        identify(request, signIn.session.user);
-      }
-      if (access === "page_waiting" && signIn.state === "waiting") request.session = signIn.session;
+      admit(request, signIn, access, isProven);
       const path = requiredStep(access, signIn, deps);
       if (path === undefined) done();
       // A redirect would lose what was typed. The handler sends the form back; after an error, the Back button shows it again.
@@ -181,6 +172,18 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
       else done(sendsBackSignedOut === true ? undefined : new AppError("not_authenticated", "This session has ended."));
     }, done);
   };
+}
+
+/** Gives the request its session. @param isProven the request comes from this site's own pages. */
+function admit(request: FastifyRequest, signIn: SignInState, access: RouteAccess, isProven: boolean): void {
+  if (signIn.state === "anonymous") return;
+  const { session } = signIn;
+  request.formToken = session.formToken;
+  request.needsFormToken = !isProven;
+  if (signIn.state === "signed_in") identify(request, session.user);
+  if (signIn.state === "signed_in" || (access === "page_waiting" && signIn.state === "waiting")) {
+    request.session = session;
+  }
 }
 
 /** A page of a browser that does not say where its requests come from gets the cookie with its first form. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ImportSource, SourceFile, SourcePush } from "@sealpush/import-password-pusher";
 import { BlobStoreError } from "../blobs/blob-store.ts";
+import type { PushKey } from "../crypto/push-key.ts";
 import { readStoredFile, type StoredFile, StoredFileError } from "../pushes/claim/stored-files.ts";
 import { endedByTime, expiryOf } from "../pushes/create/adopt-push.ts";
 import { hasEnded, openLink, tombstoneMs } from "../pushes/present-push.ts";
@@ -143,24 +144,21 @@ function compareLimits(push: SourcePush, row: PushRow, verdict: Verdict): void {
   if (!row.retrievalStep && push.retrievalStep) verdict.fail("It has no retrieval step here, unlike at the source.");
 }
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
 async function compareContent(
   compared: Compared,
-  { row, rowSecretSealed, payloadSealed }: SealedPush,
+  sealed: SealedPush,
   isEdited: boolean,
   verdict: Verdict,
 ): Promise<void> {
-  const { here, push } = compared;
+  const { push } = compared;
+  const { row, payloadSealed } = sealed;
   const { passphraseSalt } = row;
   const passphrase = push.open?.passphrase ?? "";
   if (!isEdited && (passphraseSalt === null) !== (passphrase === "")) {
     verdict.fail(`It has ${passphraseSalt === null ? "no" : "a"} passphrase here, unlike at the source.`);
     return;
   }
-  const passphraseHash = passphraseSalt && (await here.argon2.deriveKey(passphrase, passphraseSalt, client));
-  const rowSecret = rowSecretSealed && here.keyring.open(rowSecrets.seals.rowSecret, row, rowSecretSealed);
-  const secrets = { urlToken: push.urlToken, passphraseHash: passphraseHash ?? undefined };
-  const opened = openPushKey(row, rowSecret ?? undefined, secrets);
+  const opened = await openWithSource(compared, sealed, passphrase);
   if (opened.outcome === "wrong_link" && isEdited && passphraseSalt !== null) {
     verdict.change("Its passphrase here is not the source's, so it could not be opened.");
     return;
@@ -169,19 +167,41 @@ async function compareContent(
     verdict.fail(`Its ${opened.outcome === "opened" ? "payload is missing" : "key does not open with its link"}.`);
     return;
   }
-  const files = await findFilesOf(here.read, row.id);
+  const files = await findFilesOf(compared.here.read, row.id);
   const payload = openPayload(opened.key, row, files, payloadSealed);
   if (payload === undefined) verdict.fail("Its payload does not open: it was damaged, or one of its files is lost.");
   else if (!isEdited && payload !== push.open?.payload) verdict.fail("Its payload differs from the source's.");
   // Without the lost files, the others cannot be assigned to those of the source.
   const comparesFiles = !isEdited && !compared.imported.missingParts.includes("files");
-  const filesThere = comparesFiles ? (push.open?.files ?? []) : [];
+  await compareFiles(compared, { row, key: opened.key, files }, comparesFiles, verdict);
+}
+
+/** By the link and the passphrase of the source. */
+async function openWithSource(
+  { here, push: { urlToken } }: Compared,
+  { row, rowSecretSealed }: SealedPush,
+  passphrase: string,
+): Promise<ReturnType<typeof openPushKey>> {
+  const { passphraseSalt } = row;
+  const passphraseHash = passphraseSalt && (await here.argon2.deriveKey(passphrase, passphraseSalt, client));
+  const rowSecret = rowSecretSealed && here.keyring.open(rowSecrets.seals.rowSecret, row, rowSecretSealed);
+  return openPushKey(row, rowSecret ?? undefined, { urlToken, passphraseHash: passphraseHash ?? undefined });
+}
+
+/** @param comparesFiles otherwise they are only opened. */
+async function compareFiles(
+  compared: Compared,
+  { row, key: pushKey, files }: { readonly row: PushRow; readonly key: PushKey; readonly files: readonly FileRow[] },
+  comparesFiles: boolean,
+  verdict: Verdict,
+): Promise<void> {
+  const filesThere = comparesFiles ? (compared.push.open?.files ?? []) : [];
   if (comparesFiles && files.length !== filesThere.length) {
     verdict.fail(`It has ${files.length} files here, and ${filesThere.length} at the source.`);
     return;
   }
   for (const [at, file] of files.entries()) {
-    const key = openFileKey(opened.key, row, file);
+    const key = openFileKey(pushKey, row, file);
     const problem =
       key === undefined
         ? "does not open."

@@ -70,66 +70,107 @@ export function claimOperations(deps: PushDeps) {
  * The answer is sent once that write is durable. So a view that cannot be decrypted is never counted, and an uncounted
  * secret is never sent.
  */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: it is older than the rule.
 async function claimView(deps: PushDeps, urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> {
-  const link = deps.vault.urlTokens.addressOf(urlToken);
   const receivedAt = deps.clock.now();
   for (let reads = 1; reads <= readsMax; reads += 1) {
-    const now = deps.clock.now();
-    const sealed = await deps.store.findSealed(link, request.reserveAnswer);
-    if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
-    const { kind, counted } = viewKind(sealed.row, request, actor);
-    const key = counted ? retryKeyOf(deps, sealed.row, request.idempotencyKey) : undefined;
-    const use = key && (await deps.store.claimRetries.find(sealed.row.id, key.digest, now));
-    const arrivedAt = use && arrivalOf(deps.clock, receivedAt, use.databaseTime);
-    if (key !== undefined && use !== undefined && use.copy !== null) {
-      const repeated = await repeat(deps, sealed, { copy: { ...use.copy, key }, urlToken, request, now, actor });
-      if (repeated !== undefined) return repeated;
-      // An end or an edit has voided the copy meanwhile.
-      if (reads < readsMax) continue;
-    }
-    if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, { urlToken, now, actor });
-    if (use?.isUsed === true) return { outcome: "key_used", push: toPush(sealed.row, urlToken, now) };
-    const opened = await open(deps, sealed, { urlToken, request, now, actor });
-    if (opened.outcome === "broken") {
-      // The files are read after the row: an edit or an end may have happened in between.
-      if (reads < readsMax || (await hasChanged(deps, sealed.row))) continue;
-      throw new Error(`Payload and files of push ${sealed.row.id} do not match.`);
-    }
-    if (opened.outcome !== "opened") return opened;
-    // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
-    const claimedAt = deps.clock.now();
-    const asksLastView = request.tellsLastView === true && counted && sealed.row.views > 0;
-    const claim: ViewClaim = {
-      claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
-      now: claimedAt,
-      counted,
-      asRead: sealed,
-      isImported: link.pushId !== sealed.row.id,
-      lastViewAt: asksLastView ? await deps.store.lastViewAt(sealed.row.id) : null,
-      notByOwner: !isOwner(sealed.row, actor),
-      audit: auditRecord(kind, actor, claimedAt),
-      blobsDueAt: claimedAt + blobsGraceMs(deps.config),
-      tickets: opened.tickets,
-      key:
-        arrivedAt === undefined
-          ? undefined
-          : key?.seal(opened.rowSecret, await deps.ids.next(), { now: claimedAt, arrivedAt }),
-    };
-    const claimed = await deps.store.writeView(claim);
-    if (claimed === undefined) continue;
-    // The view that reaches the limit still gets the payload, with no views remaining.
-    const push = { ...toPush(claimed, urlToken, claimedAt), expired: false, expiredOn: null };
-    const earlierViews = counted ? earlierViewsOf(claim, claimed) : null;
-    return {
-      outcome: "revealed",
-      push,
-      ...revealedOf(opened),
-      earlierViews,
-      repeated: false,
-    };
+    const outcome = await tryToClaim(deps, urlToken, request, { actor, receivedAt, isLast: reads === readsMax });
+    if (outcome !== undefined) return outcome;
   }
   throw unavailable("The push is being changed. Try again.", 1);
+}
+
+/** @returns undefined: the push was changed meanwhile and has to be read again. */
+async function tryToClaim(
+  deps: PushDeps,
+  urlToken: string,
+  request: ClaimRequest,
+  { actor, receivedAt, isLast }: { readonly actor: Actor; readonly receivedAt: number; readonly isLast: boolean },
+): Promise<ClaimOutcome | undefined> {
+  const link = deps.vault.urlTokens.addressOf(urlToken);
+  const now = deps.clock.now();
+  const sealed = await deps.store.findSealed(link, request.reserveAnswer);
+  if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
+  const { kind, counted } = viewKind(sealed.row, request, actor);
+  const retry = counted ? await retryOf(deps, sealed.row, request, { receivedAt, now }) : undefined;
+  if (retry !== undefined && retry.copy !== null) {
+    const copy = { ...retry.copy, key: retry.key };
+    const repeated = await repeat(deps, sealed, { copy, urlToken, request, now, actor });
+    if (repeated !== undefined) return repeated;
+    // An end or an edit has voided the copy meanwhile.
+    if (!isLast) return undefined;
+  }
+  if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, { urlToken, now, actor });
+  if (retry?.isUsed === true) return { outcome: "key_used", push: toPush(sealed.row, urlToken, now) };
+  const opened = await open(deps, sealed, { urlToken, request, now, actor });
+  if (opened.outcome === "broken") {
+    // The files are read after the row: an edit or an end may have happened in between.
+    if (!isLast || (await hasChanged(deps, sealed.row))) return undefined;
+    throw new Error(`Payload and files of push ${sealed.row.id} do not match.`);
+  }
+  if (opened.outcome !== "opened") return opened;
+  const isImported = link.pushId !== sealed.row.id;
+  const claim = await claimOf(deps, sealed, opened, { request, actor, kind, counted, isImported, retry });
+  const claimed = await deps.store.writeView(claim);
+  if (claimed === undefined) return undefined;
+  // The view that reaches the limit still gets the payload, with no views remaining.
+  const push = { ...toPush(claimed, urlToken, claim.now), expired: false, expiredOn: null };
+  const earlierViews = counted ? earlierViewsOf(claim, claimed) : null;
+  return { outcome: "revealed", push, ...revealedOf(opened), earlierViews, repeated: false };
+}
+
+type Retry = NonNullable<Awaited<ReturnType<typeof retryOf>>>;
+
+/** The idempotency key of a claim and its earlier use. @returns undefined: the claim cannot be repeated. */
+async function retryOf(
+  deps: PushDeps,
+  row: PushRow,
+  { idempotencyKey }: ClaimRequest,
+  { receivedAt, now }: { readonly receivedAt: number; readonly now: number },
+) {
+  const key = retryKeyOf(deps, row, idempotencyKey);
+  if (key === undefined) return undefined;
+  const { copy, isUsed, databaseTime } = await deps.store.claimRetries.find(row.id, key.digest, now);
+  return { key, copy, isUsed, arrivedAt: arrivalOf(deps.clock, receivedAt, databaseTime) };
+}
+
+/** What counts the view of an opened push. */
+async function claimOf(
+  deps: PushDeps,
+  sealed: SealedPush,
+  opened: Extract<Opened, { outcome: "opened" }>,
+  {
+    request,
+    actor,
+    kind,
+    counted,
+    isImported,
+    retry,
+  }: {
+    readonly request: ClaimRequest;
+    readonly actor: Actor;
+    readonly kind: AuditKind;
+    readonly counted: boolean;
+    readonly isImported: boolean;
+    /** undefined: the claim cannot be repeated. */
+    readonly retry: Pick<Retry, "key" | "arrivedAt"> | undefined;
+  },
+): Promise<ViewClaim> {
+  // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
+  const now = deps.clock.now();
+  const asksLastView = request.tellsLastView === true && counted && sealed.row.views > 0;
+  return {
+    claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
+    now,
+    counted,
+    asRead: sealed,
+    isImported,
+    lastViewAt: asksLastView ? await deps.store.lastViewAt(sealed.row.id) : null,
+    notByOwner: !isOwner(sealed.row, actor),
+    audit: auditRecord(kind, actor, now),
+    blobsDueAt: now + blobsGraceMs(deps.config),
+    tickets: opened.tickets,
+    key: retry?.key.seal(opened.rowSecret, await deps.ids.next(), { now, arrivedAt: retry.arrivedAt }),
+  };
 }
 
 /**
