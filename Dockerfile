@@ -1,8 +1,8 @@
 # syntax=docker/dockerfile:1
 
 # The Node that npm brings along for everybody else: what is tested is what runs here. A tag can move. Pin what you checked:
-# --build-arg NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:...
-ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+# --build-arg NODE_IMAGE=node:24.22.1-bookworm-slim@sha256:...
+ARG NODE_IMAGE=node:24.22.1-bookworm-slim
 # Debian's package is years older. It is one static program; its image has nothing else that is used here.
 ARG CADDY_IMAGE=caddy:2.11.7-alpine
 

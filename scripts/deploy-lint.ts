@@ -6,7 +6,7 @@ import { systemErrorCode } from "../src/config/system-error.ts";
 import { chartProblems } from "./deploy/chart.ts";
 import { composeProblems } from "./deploy/compose.ts";
 import { dockerfileProblems, imageOf } from "./deploy/dockerfile.ts";
-import { factsOf, programProblems } from "./deploy/facts.ts";
+import { factsOf, programNotes, programProblems } from "./deploy/facts.ts";
 import { quadletProblems } from "./deploy/quadlet.ts";
 import { templateProblems } from "./deploy/templates.ts";
 import { backupUnitProblems, templateUnitProblems, unitProblems } from "./deploy/unit.ts";
@@ -43,6 +43,7 @@ const linters: readonly { readonly command: string; readonly run: (folder: strin
 
 function ownProblems(): readonly string[] {
   const packageJson = JSON.parse(read("package.json"));
+  for (const note of programNotes(packageJson, process.versions.node)) console.warn(`note: ${note}`);
   const facts = factsOf(packageJson, (path) => existsSync(join(root, path)));
   const dockerfile = read("Dockerfile");
   const image = imageOf(dockerfile);
@@ -52,7 +53,7 @@ function ownProblems(): readonly string[] {
     (name) => [name, read(`${chart}/templates/${name}`)] as const,
   );
   const found: readonly (readonly [string, readonly string[]])[] = [
-    ["src/config/pinned-programs.ts", programProblems(packageJson, process.versions.node)],
+    ["src/config/pinned-programs.ts", programProblems(packageJson)],
     ["Dockerfile", dockerfileProblems(dockerfile, facts)],
     ...["compose.yaml", "deploy/compose/sqlite.yaml", "deploy/compose/postgres.yaml"].map(
       (file) => [file, composeProblems(read(file), facts, image)] as const,

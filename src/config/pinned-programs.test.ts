@@ -17,6 +17,7 @@ describe("isOlderVersion", () => {
 describe("isNodeOutdated", () => {
   it.each([
     ["24.16.9", true],
+    ["24.22.0", true],
     [pinnedPrograms.node.securityRelease, false],
     [pinnedPrograms.node.version, false],
     ["26.10.0", false],

@@ -80,7 +80,9 @@ describe("operator commands next to a running server", () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toContain(`ok    server: It answers at ${origin}.\n`);
     expect(stdout).toContain("ok    key ring: ");
-    expect(stdout).not.toMatch(/^(?:warn|fail)/m);
+    // The Node that npm installs may lack the last fixes.
+    const warnings = stdout.match(/^(?:warn|fail) .*$/gm)?.filter((line) => !/^warn +node: Node 24\./.test(line));
+    expect(warnings ?? []).toEqual([]);
   });
 
   it("report an error by exit code and one sentence", async () => {

@@ -1,6 +1,7 @@
 import { appendFileSync, cpSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { pinnedPrograms } from "../../src/config/pinned-programs.ts";
 import { composeEnvironment } from "../support/password-pusher/compose.ts";
 import { expected } from "../support/password-pusher/expected.ts";
 import { installProduction } from "../support/password-pusher/installations.ts";
@@ -74,7 +75,7 @@ test("… and with PostgreSQL in another container", async () => {
       "--env=POSTGRES_DB=pwpush",
       `--volume=${dump}:/docker-entrypoint-initdb.d:ro`,
     ],
-    "docker.io/library/postgres:17.10-bookworm",
+    `docker.io/library/postgres:${pinnedPrograms.postgres.version}-bookworm`,
   );
   await lab.healthy("postgres", ["pg_isready", "--host=127.0.0.1", "--username=postgres"]);
   const installed = installProduction(undefined, join(lab.folder, "files/postgres-files"));
