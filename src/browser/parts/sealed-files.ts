@@ -67,10 +67,12 @@ export function enableSealedFiles(
       size: details?.size ?? bytes,
     };
     row.parentElement?.append(row);
-    row.querySelector(".file-name > bdi")?.replaceChildren(file.name);
-    if (details !== undefined) row.querySelector(".file-size")?.replaceChildren(formatSize(file.size, tag));
+    for (const element of row.querySelectorAll("[data-file-name]")) element.replaceChildren(file.name);
+    if (details !== undefined) row.querySelector("[data-file-size]")?.replaceChildren(formatSize(file.size, tag));
     const work = new Work(row, section.dataset, file.name);
-    link.setAttribute("aria-label", fillIn(section.dataset.download, { filename: file.name }));
+    if (link.hasAttribute("aria-label")) {
+      link.setAttribute("aria-label", fillIn(section.dataset.download, { filename: file.name }));
+    }
     link.addEventListener("click", (event) => {
       event.preventDefault();
       work.start(() => save(work, (opened) => piecesOf(file, opened), file.size));

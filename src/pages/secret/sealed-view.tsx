@@ -104,6 +104,10 @@ export function SealedContent({ model, page }: SealedContentProps) {
 
 function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }: SealedContentProps) {
   const { endToEnd: text, newPush, secret, formats } = messages;
+  const isOnly = files.length === 1;
+  const buttonClass = isOnly ? "button button-wide" : "button button-icon";
+  const nameOf = (filename: string) => <bdi data-file-name>{filename}</bdi>;
+  const sizeOf = (bytes: number) => <bdi data-file-size>{formats.bytes(bytes)}</bdi>;
   return (
     <section
       aria-labelledby="files"
@@ -117,7 +121,7 @@ function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }:
       data-too-large={text.tooLarge({ max: "{max}" })}
       data-look-failed={text.lookFailed(named)}
     >
-      <h2 class="section-heading" id="files">
+      <h2 class={isOnly ? "visually-hidden" : "section-heading"} id="files">
         {newPush.files}
       </h2>
       <div hidden data-unlisted>
@@ -128,21 +132,28 @@ function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }:
       <ul class="files">
         {files.map(({ filename, href, sizeBytes }, at) => (
           <li key={href} class="file" data-sealed-file={filename} data-bytes={sizeBytes}>
-            <Icon name="file" />
+            {isOnly && (
+              <a class="button button-large button-primary button-wide" href={href} download>
+                <Icon name="download" />
+                <span>{secret.downloadOne.parts({ filename: nameOf(filename), size: sizeOf(sizeBytes) })}</span>
+              </a>
+            )}
+            {!isOnly && <Icon name="file" />}
             <div class="file-text">
-              <span class="file-name">
-                <bdi>{filename}</bdi>
-              </span>
-              <span class="file-size">{formats.bytes(sizeBytes)}</span>
+              {!isOnly && <span class="file-name">{nameOf(filename)}</span>}
+              {!isOnly && <span class="file-size">{sizeOf(sizeBytes)}</span>}
               <progress max={1} value={0} aria-label={secret.download({ filename })} hidden />
               <span role="status" />
             </div>
-            <button type="button" class="button button-icon" hidden aria-expanded="false" aria-controls={`look_${at}`}>
+            <button type="button" class={buttonClass} hidden aria-expanded="false" aria-controls={`look_${at}`}>
               <Icon name="eye" />
+              {isOnly && <span>{text.look.parts({ filename: nameOf(filename) })}</span>}
             </button>
-            <a class="button button-icon" href={href} download aria-label={secret.download({ filename })}>
-              <Icon name="download" />
-            </a>
+            {!isOnly && (
+              <a class={buttonClass} href={href} download aria-label={secret.download({ filename })}>
+                <Icon name="download" />
+              </a>
+            )}
             <div class="secret-box file-look" id={`look_${at}`} hidden {...scrollable(filename)} data-looked />
           </li>
         ))}
