@@ -82,7 +82,9 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
   const icons = (await readdir(join(root, "src/pages/design")))
     .filter((name) => /\.(?:svg|png)$/.test(name))
     .map((name) => `src/pages/design/${name}`);
-  const styles = ["sealpush.css", "admin.css", "dark.css"].map((name) => `src/pages/design/${name}`);
+  const styles = ["design/sealpush.css", "design/admin.css", "design/dark.css", "created/created.css"].map(
+    (name) => `src/pages/${name}`,
+  );
   return {
     absWorkingDir: root,
     entryPoints: [...scripts, ...styles, ...icons],

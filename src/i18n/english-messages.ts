@@ -156,6 +156,11 @@ export interface EnglishMessages {
     readonly opensAgain: Message<{ count: number }>;
     readonly opensNoMore: string;
     readonly anotherLike: string;
+    readonly sentTo: Message<{ recipients: string }>;
+    readonly showMessage: string;
+    readonly showMail: string;
+    readonly showQr: string;
+    readonly showPrint: string;
   };
   readonly step: {
     readonly title: string;
@@ -1532,8 +1537,6 @@ export interface EnglishMessages {
     readonly sendHeading: string;
     readonly sendTo: string;
     readonly send: string;
-    readonly sent: string;
-    readonly audit: string;
     readonly recipients: string;
     readonly status: string;
     readonly arrived: string;

@@ -4,6 +4,7 @@ import { integrityOf } from "../http/built-assets.ts";
 export type AssetName =
   | "sealpush.css"
   | "admin.css"
+  | "created.css"
   | "dark.css"
   | "favicon.svg"
   | "icon-180.png"

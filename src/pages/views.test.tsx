@@ -133,13 +133,20 @@ const created: CreatedModel = {
   owned: {
     openedText: hostile,
     openedPath: `/p/${hostile}/preview/opened`,
+    delivery: {
+      recipients: hostile,
+      locale: "de",
+      status: "pending",
+      successfulSends: null,
+      proceedAt: null,
+      errorMessage: null,
+    },
     auditPath: `/p/${hostile}/audit`,
     editPath: `/p/${hostile}/edit`,
     anotherPath: `/p/${hostile}/another`,
   },
   mailForm: {
     path: `/p/${hostile}/notify_emails`,
-    auditPath: `/p/${hostile}/audit`,
     mailDomains: null,
     limits: { recipientsMax: 5 },
     recipients: hostile,

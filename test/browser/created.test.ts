@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { createLink, newPushForm, pathOf, urlTokenOf } from "../support/browser-forms.ts";
+import { createLink, newPushForm, pathOf, unfold, urlTokenOf } from "../support/browser-forms.ts";
 import { messagesIn } from "../support/messages.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
 import { contentOf } from "../support/shared-browser.ts";
@@ -42,6 +42,8 @@ describe.each([
     await page.goto("/");
     await newPushForm(page).payload.fill("secret");
     const link = await createLink(page);
+    await unfold(page, created.showQr);
+    await page.getByText("Sealpush", { exact: true }).last().waitFor();
     const expected = modulesOf(link);
     expect(await modulesSeen(page.getByRole("img", { name: created.qr }), expected.length, context)).toEqual(expected);
   });
@@ -51,6 +53,7 @@ describe.each([
     await page.goto("/");
     await newPushForm(page).payload.fill("secret");
     const plain = await createLink(page);
+    await unfold(page, created.showMessage);
     await page.getByLabel(created.recipientLanguage).selectOption("ar");
     if (!options.javaScriptEnabled) await page.getByRole("button", { name: created.apply }).click();
     await page.waitForURL(/recipient=ar/);
@@ -73,6 +76,7 @@ describe.each([
     const { page } = await site.visit(options);
     const { urlToken } = await site.push({ payload: "secret" });
     await page.goto(`/p/${urlToken}/preview?recipient=de`);
+    await unfold(page, created.showQr);
     for (const [format, start] of [
       ["SVG", "<svg"],
       ["PNG", "\x89PNG"],
@@ -93,6 +97,7 @@ describe.each([
     const link = await page.getByLabel(created.link, { exact: true }).inputValue();
     const sentence = page.getByLabel(created.printText);
     expect(await sentence.inputValue()).toBe(created.messageIntro);
+    await unfold(page, created.showPrint);
     await sentence.fill("Your access for the first day:");
     await page.emulateMedia({ media: "print" });
     const limits = page.locator(".limits-printed").getByText(created.messageViews({ count: 3 }));
@@ -162,6 +167,21 @@ describe.each([
   });
 });
 
+describe("the page of an owner's new link", () => {
+  it("fits one screen, in few words, until something is unfolded", async () => {
+    const { page } = await site.visit({ signedIn: true, viewport: { width: 1280, height: 800 } });
+    await page.goto("/");
+    await newPushForm(page).payload.fill("secret");
+    await createLink(page);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(800);
+    const words = (await page.locator("main").innerText()).split(/\s+/).filter((word) => word !== "");
+    expect(words.length).toBeLessThanOrEqual(70);
+    for (const panel of [page.locator("#message"), page.locator("#print_text"), page.locator("#qr_code")]) {
+      expect(await panel.isVisible()).toBe(false);
+    }
+  });
+});
+
 describe("the scripts of the page of a new link", () => {
   it("keep the owner's sentence current, also when it was opened for the last time", async () => {
     const { page } = await site.visit({ signedIn: true });
@@ -204,6 +224,7 @@ describe("the scripts of the page of a new link", () => {
     const { page } = await site.visit();
     const { urlToken } = await site.push({ payload: "secret" });
     await page.goto(`/p/${urlToken}/preview`);
+    await unfold(page, created.showMessage);
     const link = page.getByLabel(created.link, { exact: true });
     const plain = await link.inputValue();
     const message = page.getByLabel(created.message);
@@ -229,6 +250,7 @@ describe("the scripts of the page of a new link", () => {
     await context.addInitScript("navigator.share = async (data) => { window.shared = data; }");
     const { urlToken } = await site.push({ payload: "secret" });
     await page.goto(`/p/${urlToken}/preview`);
+    await unfold(page, created.showMessage);
     await page.getByLabel(created.message).fill("my own words");
     await page.getByRole("button", { name: created.share }).click();
     expect(await page.evaluate("window.shared")).toEqual({ text: "my own words" });
@@ -240,6 +262,7 @@ describe("the scripts of the page of a new link", () => {
     await page.goto("/");
     await newPushForm(page).payload.fill("secret");
     const link = await createLink(page);
+    await unfold(page, created.showMessage);
     for (const [button, expected] of [
       [created.copyLink, link],
       [created.copyMessage, await page.getByLabel(created.message).inputValue()],
@@ -256,7 +279,8 @@ describe("the scripts of the page of a new link", () => {
     await page.goto("/");
     await newPushForm(page).payload.fill("secret");
     await createLink(page);
-    await page.getByRole("button", { name: created.print }).click();
+    await unfold(page, created.showPrint);
+    await page.getByRole("button", { name: created.print, exact: true }).click();
     expect(await page.evaluate("window.printed")).toBe(true);
   });
 

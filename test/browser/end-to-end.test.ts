@@ -8,7 +8,7 @@ import { writePayload } from "@sealpush/age/sealed-content";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { newPushForm } from "../support/browser-forms.ts";
+import { newPushForm, unfold } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { runProgram } from "../support/processes.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
@@ -98,6 +98,7 @@ describe("a text sealed in the browser", () => {
     expect(await page.locator("#message").inputValue()).toContain(link);
     expect(decodeURIComponent((await page.locator("#mail_message").getAttribute("href")) ?? "")).toContain(link);
     expect(await page.locator("#link_printed").textContent()).toBe(link);
+    await unfold(page, en.created.showPrint);
     expect(await page.locator("#print_text").isVisible()).toBe(true);
     await page.getByText(endToEnd.linkOnce).waitFor();
     await page.getByRole("button", { name: en.created.copyLink, exact: true }).click();
@@ -110,6 +111,7 @@ describe("a text sealed in the browser", () => {
 
   it("has its QR code as files, and its message in the recipient's language, with the whole link", async () => {
     const { page, link } = await sealInPage("x", "", { expectedErrors: /429/ });
+    for (const panel of [en.created.showMessage, en.created.showQr]) await unfold(page, panel);
     const choose = async (tag: string) => {
       await page.locator("#recipient").selectOption(tag);
       await page.waitForURL(tag === "" ? "**/preview" : `**/preview?recipient=${tag}`);

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { newPushForm } from "../support/browser-forms.ts";
+import { newPushForm, unfold } from "../support/browser-forms.ts";
 import { sealingPages } from "../support/sealing-pages.ts";
 import { openSite } from "../support/site.ts";
 
@@ -120,6 +120,7 @@ describe("the page of a link that was sealed in this tab", () => {
 
   it("does not ask before it opens an email, and keeps its key from other tabs", async () => {
     const { page, link } = await sealInPage("x", "", { expectedErrors: /^asked mailto:/ });
+    await unfold(page, created.showMessage);
     await page.locator("#mail_message").click();
     expect(await wholeLink(page)).toBe(link);
     const other = await page.context().newPage();

@@ -1,9 +1,10 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { newPushForm, sendForm } from "../support/browser-forms.ts";
+import { newPushForm, sendForm, unfold } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { linkIn, openMailSink } from "../support/mail-sink.ts";
+import { messagesIn } from "../support/messages.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
@@ -44,11 +45,14 @@ test("the form emails the link, and the owner gets the view notification", async
   await page.locator("#push_notify_on_view").check();
   await sendForm(page);
   await page.waitForURL(/\/p\/\w+\/preview\?done=mailed$/);
-  expect(await page.locator(".mail-link .notice").textContent()).toContain("on their way");
+  const sentTo = en.created.sentTo({ recipients: "bob@example.com, eve@example.com" });
+  await page.getByRole("heading", { name: sentTo }).waitFor();
   const mail = await sink.next("bob@example.com");
   expect(mail.subject).toBe("Sealpush: Un secret pour vous (push.example.com)");
   const link = linkIn(mail, "/p/");
   await sink.next("eve@example.com");
+  // The state of the delivery follows without a reload.
+  await page.getByRole("status").filter({ hasText: en.pushEmails.statuses.completed }).waitFor();
 
   const recipient = await site.visit({ locale: "en-GB" });
   await recipient.page.goto(`${link.pathname}${link.search}`);
@@ -69,11 +73,14 @@ test("the owner emails the link of an existing push, and errors are shown at the
   const { urlToken } = await site.push({ payload: "secret" }, "owned");
   const { page } = await site.visit({ signedIn: true });
   await page.goto(`/p/${urlToken}/preview?recipient=de`);
+  await unfold(page, en.created.showMail);
   await page.locator("#push_notify_emails_to").fill("1@example.com,2@example.com,3@example.com");
   await sendForm(page);
   await page.waitForURL(/done=mailed#mail_link$/);
-  expect(await page.locator(".mail-link [role=status], .mail-link .notice").textContent()).toContain("on their way");
+  const sentTo = en.created.sentTo({ recipients: "1@example.com, 2@example.com, 3@example.com" });
+  await page.getByRole("heading", { name: sentTo }).waitFor();
   expect((await sink.next("3@example.com")).subject).toBe("Sealpush: Ein Geheimnis für Sie (push.example.com)");
+  await unfold(page, en.created.showMail);
   await page.locator("#push_notify_emails_to").fill("4@example.com,5@example.com,6@example.com");
   await sendForm(page);
   expect(await page.locator("#push_notify_emails_to_problem").textContent()).toContain("5");
@@ -90,6 +97,7 @@ test("an administrator finds an email that was refused in a row of at most 152 p
   const { urlToken } = await site.push({ payload: "secret" }, "owned");
   const { page: owner } = await site.visit({ signedIn: true });
   await owner.goto(`/p/${urlToken}/preview`);
+  await unfold(owner, en.created.showMail);
   await owner.locator("#push_notify_emails_to").fill(to);
   await sendForm(owner);
   const viewport = { width: 390, height: 844 };
@@ -124,6 +132,7 @@ test.each([true, false])(
         return top >= 0 && bottom <= window.innerHeight;
       });
     await page.goto(`/p/${urlToken}/preview`);
+    await unfold(page, en.created.showMail);
     await page.locator("#push_notify_emails_to").fill("1@example.com,1@example.com");
     await sendForm(page);
     await expect.poll(() => isInSight("#push_notify_emails_to_problem")).toBe(true);
@@ -203,6 +212,7 @@ describe.each(["en", "ar"])("layout and accessibility in %s", (locale) => {
     const { urlToken } = await site.push({ payload: "secret" }, "owned");
     const { page } = await shown();
     await page.goto(`/p/${urlToken}/preview`);
+    await unfold(page, messagesIn(locale).created.showMail);
     await page.locator("#push_notify_emails_to").fill(long);
     await sendForm(page);
     await page.waitForURL(/done=mailed/);

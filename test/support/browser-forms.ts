@@ -74,3 +74,8 @@ export async function answerTo(page: Page, act: () => Promise<unknown>): Promise
   if (answer.request().isNavigationRequest()) await nextPage;
   return answer;
 }
+
+/** Shows a part of the page of a link that is folded at first. */
+export async function unfold(page: Page, label: string): Promise<void> {
+  await page.locator(".panel-toggle").filter({ hasText: label }).click();
+}

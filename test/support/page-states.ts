@@ -78,6 +78,9 @@ export const pageStates: readonly PageState[] = [
     async show(page, site) {
       const { urlToken } = await site.push({ payload: "secret", passphrase: "phrase", deletable_by_viewer: true });
       await page.goto(`/p/${urlToken}/preview?recipient=ar`);
+      await page.evaluate(() => {
+        for (const panel of document.querySelectorAll<HTMLInputElement>(".panel-toggle input")) panel.checked = true;
+      });
       await page.locator("details.confirm summary").click();
     },
   },

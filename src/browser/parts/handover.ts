@@ -138,7 +138,11 @@ async function refreshOpened(status: HTMLElement): Promise<boolean> {
   }
   if (response.status >= 500 || response.status === 429) return false;
   if (!response.ok) return true;
-  const answer: { readonly text: string; readonly final: boolean } = await response.json();
+  const answer: { readonly text: string; readonly final: boolean; readonly delivery?: string } = await response.json();
+  const delivery = document.querySelector("[data-delivery]");
+  if (answer.delivery !== undefined && delivery?.textContent !== answer.delivery) {
+    delivery?.replaceChildren(answer.delivery);
+  }
   if (status.textContent !== answer.text) status.textContent = answer.text;
   return answer.final;
 }

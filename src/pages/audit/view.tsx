@@ -370,7 +370,7 @@ function LinkDelivery({
 }
 
 /** With blanks, so that a line can break between two addresses. */
-function spaced(addresses: string): string {
+export function spaced(addresses: string): string {
   return addresses
     .split(",")
     .map((address) => address.trim())

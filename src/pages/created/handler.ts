@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { attachment, sendJson } from "../../http/headers.ts";
 import { findMessages, type Messages } from "../../i18n/i18n.ts";
-import { asksForPassphrase, type Push } from "../../pushes/pushes.ts";
+import { asksForPassphrase, type LinkDeliveryReport, type Push } from "../../pushes/pushes.ts";
 import { auditPath } from "../audit/view.tsx";
 import { linkOf } from "../dashboard/handler.ts";
 import { renderGone } from "../gone.tsx";
@@ -79,7 +79,8 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
     owned: isOwner
       ? {
           openedText: openedText(push, page.messages),
-          openedPath: `${previewPath}/opened?locale=${page.messages.locale.tag}`,
+          openedPath: `${previewPath}/opened?locale=${page.messages.locale.tag}${mail.isSent ? `&done=${mailed}` : ""}`,
+          delivery: mail.isSent ? await latestDelivery(push, page) : undefined,
           auditPath: auditPath(push.urlToken),
           editPath: `${path}/edit`,
           anotherPath: `${path}/another`,
@@ -89,7 +90,6 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
       isOwner && push.endToEnd === null && page.services.config.linkDeliveries.enabled && mailDomains?.length !== 0
         ? {
             path: `${path}/notify_emails`,
-            auditPath: auditPath(push.urlToken),
             limits: formLimits(push.kind, page.services.config),
             mailDomains,
             recipients: mail.recipients,
@@ -132,7 +132,21 @@ export async function downloadCode(page: PageRequest): Promise<FastifyReply> {
 export async function showOpened(page: SignedInRequest): Promise<FastifyReply> {
   const push = await findPush(page);
   if (push === undefined || !isOwn(push, page.actor)) return page.notFound();
-  return sendJson(page.reply, 200, { text: openedText(push, page.messages), final: push.expired });
+  const delivery = page.query("done") === mailed ? await latestDelivery(push, page) : undefined;
+  return sendJson(page.reply, 200, {
+    text: openedText(push, page.messages),
+    final: push.expired,
+    ...(delivery === undefined ? {} : { delivery: page.messages.pushEmails.statuses[delivery.status] }),
+  });
+}
+
+/** @returns undefined: the trail's first page has none. */
+async function latestDelivery({ urlToken }: Push, page: PageRequest): Promise<LinkDeliveryReport | undefined> {
+  const trail = await page.services.pushes.trail(urlToken, page.actor, 1);
+  for (const event of trail?.events ?? []) {
+    if ("linkDelivery" in event && event.linkDelivery !== undefined) return event.linkDelivery;
+  }
+  return undefined;
 }
 
 function openedText(push: Push, { created }: Messages): string {

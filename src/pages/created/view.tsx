@@ -1,13 +1,14 @@
 import type { KindName } from "../../base/push-kinds.ts";
+import { nameOf } from "../../branding/branding.ts";
 import { findMessages, type Messages } from "../../i18n/i18n.ts";
 import { noRules } from "../../policies/policies.ts";
-import type { EndToEnd, Push } from "../../pushes/pushes.ts";
+import type { EndToEnd, LinkDeliveryReport, Push } from "../../pushes/pushes.ts";
+import { spaced } from "../audit/view.tsx";
 import { hasSealedLabels } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, withLocale } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
 import { LocalTime } from "../parts/times.tsx";
@@ -47,6 +48,8 @@ export interface OwnedLink {
   readonly openedText: string;
   /** Path of the answer with which the script replaces `openedText`. */
   readonly openedPath: string;
+  /** The delivery of the link that was just handed over for mailing. */
+  readonly delivery: LinkDeliveryReport | undefined;
   readonly auditPath: string;
   readonly editPath: string;
   readonly anotherPath: string;
@@ -66,7 +69,8 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
       page={page}
       title={created.title}
       privatePage
-      width="wide"
+      width="regular"
+      styles={["created.css"]}
       // The second one stores the key.
       scripts={[
         "link-page.js",
@@ -75,70 +79,134 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
       ]}
     >
       <WithKey endToEnd={model.endToEnd} messages={messages}>
-        <div class="page-heading no-print">
-          <h1>{created.heading}</h1>
-          <p class="lead">{model.passphraseRequired ? created.leadPassphrase : created.lead}</p>
-        </div>
+        <Heading model={model} page={page} />
         {hasSealedLabels(model.labels) && <SealedLabels labels={model.labels} messages={messages} />}
-        <div class="columns handover">
+        <div class="handover">
           <div class="qr">
-            <div class="qr-frame" id="qr_code" data-part>
-              <QrCode text={link} label={created.qr} />
-            </div>
+            <figure class="qr-frame">
+              <div id="qr_code" data-part>
+                <QrCode text={link} label={created.qr} />
+              </div>
+              <figcaption dir="auto">{nameOf(page.theme)}</figcaption>
+            </figure>
             <CodeFiles model={model} page={page} />
           </div>
           <div class="card stack">
-            <LinkToHandOut link={link} isMailing={isMailing(model.mailForm)} messages={messages} />
-            <Message model={model} link={link} messages={messages} recipient={recipient ?? messages} />
-            <RecipientLanguage model={model} page={page} recipient={recipient} />
+            <LinkToHandOut link={link} messages={messages} />
+            <Actions model={model} messages={messages} />
+            <WhatHappens model={model} messages={messages} />
+            <div class="stack message-panel">
+              <Message model={model} link={link} messages={messages} recipient={recipient ?? messages} />
+              <RecipientLanguage model={model} page={page} recipient={recipient} />
+            </div>
           </div>
-          <WhatHappens model={model} messages={messages} />
         </div>
       </WithKey>
-      {model.owned !== null && <Opened owned={model.owned} previewPath={model.previewPath} page={page} />}
       {model.mailForm !== null && <MailSection form={model.mailForm} page={page} />}
       <PrintedSheet model={model} messages={messages} recipient={recipient ?? messages} />
+      {model.owned !== null && <Opened owned={model.owned} previewPath={model.previewPath} page={page} />}
       <Next model={model} page={page} />
     </Layout>
   );
 }
 
-/** The page answers the form below the link. */
+/** The link was just mailed: to whom, and whether it has arrived. */
+function Heading({ model, page }: { readonly model: CreatedModel; readonly page: PageContext }) {
+  const { created, pushEmails } = page.messages;
+  const delivery = model.owned?.delivery;
+  return (
+    <div class="page-heading no-print">
+      {delivery === undefined ? (
+        <h1>{created.heading}</h1>
+      ) : (
+        <>
+          <h1>{created.sentTo.parts({ recipients: <bdi>{spaced(delivery.recipients)}</bdi> })}</h1>
+          <p>
+            <span class="badge" role="status" data-delivery>
+              {pushEmails.statuses[delivery.status]}
+            </span>
+          </p>
+        </>
+      )}
+      <p class="lead">{model.passphraseRequired ? created.leadPassphrase : created.lead}</p>
+    </div>
+  );
+}
+
+/** The page answers the form by which the link is mailed. */
 function isMailing(form: MailForm | null): boolean {
   return form !== null && (form.isSent || form.problem !== undefined);
 }
 
 interface LinkProps {
   readonly link: string;
-  readonly isMailing: boolean;
   readonly messages: Messages;
 }
 
-function LinkToHandOut({ link, isMailing, messages }: LinkProps) {
+function LinkToHandOut({ link, messages }: LinkProps) {
   const { created } = messages;
   return (
     <div class="field">
       <label class="field-label no-print" for="link">
         {created.link}
       </label>
-      <div class="input-row">
-        <input
-          class="input input-link"
-          id="link"
-          type="text"
-          readOnly
-          value={link}
-          dir="ltr"
-          autoComplete="off"
-          data-select
-          data-part
-        />
-        <CopyButton messages={messages} of="link" label={created.copyLink} primary focus={!isMailing} />
-      </div>
+      <input
+        class="input input-link"
+        id="link"
+        type="text"
+        readOnly
+        value={link}
+        dir="ltr"
+        autoComplete="off"
+        data-select
+        data-part
+      />
       <p class="link-printed" id="link_printed" dir="ltr" aria-hidden="true" data-part>
         {link}
       </p>
     </div>
+  );
+}
+
+interface ActionsProps {
+  readonly model: CreatedModel;
+  readonly messages: Messages;
+}
+
+/** Everything that can be done with the link, in one row. The style sheet shows what is checked, without a script. */
+function Actions({ model: { mailForm, recipientTag }, messages }: ActionsProps) {
+  const { created } = messages;
+  return (
+    <div class="handover-actions no-print">
+      <CopyButton messages={messages} of="link" label={created.copyLink} primary focus={!isMailing(mailForm)} />
+      <button type="button" class="button" hidden data-share="message">
+        <Icon name="share" />
+        <span>{created.share}</span>
+      </button>
+      <Panel id="show_message" icon="text" label={created.showMessage} isOpen={recipientTag !== null} />
+      {mailForm !== null && (
+        <Panel id="show_mail" icon="mail" label={created.showMail} isOpen={mailForm.problem !== undefined} />
+      )}
+      <Panel id="show_qr" icon="qr" label={created.showQr} />
+      <Panel id="show_print" icon="print" label={created.showPrint} />
+    </div>
+  );
+}
+
+interface PanelProps {
+  readonly id: string;
+  readonly icon: IconName;
+  readonly label: string;
+  readonly isOpen?: boolean;
+}
+
+function Panel({ id, icon, label, isOpen = false }: PanelProps) {
+  return (
+    <label class="button panel-toggle">
+      <input class="visually-hidden" type="checkbox" id={id} checked={isOpen} autoComplete="off" />
+      <Icon name={icon} />
+      <span>{label}</span>
+    </label>
   );
 }
 
@@ -197,10 +265,6 @@ function Message(props: MessageProps) {
       </textarea>
       <div class="message-actions">
         <CopyButton messages={messages} of="message" label={created.copyMessage} />
-        <button type="button" class="button" hidden data-share="message">
-          <Icon name="share" />
-          <span>{created.share}</span>
-        </button>
         <a
           class="button"
           id="mail_message"
@@ -356,24 +420,18 @@ function RecipientLanguage({ model, page, recipient }: RecipientProps) {
 function WhatHappens({ model, messages }: { readonly model: CreatedModel; readonly messages: Messages }) {
   const { created } = messages;
   const until = created.until.parts({ date: <LocalTime timeMs={model.expiresAt} messages={messages} /> });
-  const facts: readonly { readonly icon: IconName; readonly text: typeof until | string }[] = [
-    { icon: "eye", text: created.opens({ count: model.viewsRemaining }) },
-    { icon: "clock", text: until },
-    ...(model.passphraseRequired ? [{ icon: "key" as const, text: created.passphrase }] : []),
-    { icon: "hand", text: model.hasStep ? created.step : created.noStep },
-    ...(model.deletableByViewer ? [{ icon: "trash" as const, text: created.deletable }] : []),
+  const facts = [
+    created.opens({ count: model.viewsRemaining }),
+    until,
+    ...(model.passphraseRequired ? [created.passphrase] : []),
+    model.hasStep ? created.step : created.noStep,
+    ...(model.deletableByViewer ? [created.deletable] : []),
   ];
   return (
-    <section class="no-print" aria-labelledby="next">
-      <h2 class="aside-heading" id="next">
-        {created.next}
-      </h2>
-      <ul class="facts">
-        {facts.map(({ icon, text }) => (
-          <li key={icon} class="fact">
-            <Icon name={icon} />
-            <p>{text}</p>
-          </li>
+    <section class="no-print" aria-label={created.next}>
+      <ul class="facts-line">
+        {facts.map((fact, at) => (
+          <li key={at}>{fact}</li>
         ))}
       </ul>
     </section>
@@ -412,7 +470,6 @@ const mailHeadingId = "mail_link";
 export interface MailForm {
   /** Path that it is posted to. */
   readonly path: string;
-  readonly auditPath: string;
   readonly limits: Pick<PushForm["limits"], "recipientsMax">;
   /** The domains that links may be mailed to; null: all. */
   readonly mailDomains: readonly string[] | null;
@@ -432,7 +489,6 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
       <h2 class="section-heading" id={mailHeadingId}>
         {pushEmails.sendHeading}
       </h2>
-      {form.isSent && <Sent auditHref={pageHref(page, form.auditPath)} messages={messages} />}
       <PostForm page={page} class="form" action={form.path} answerAt={mailHeadingId} autoComplete="off">
         <RecipientsField
           messages={messages}
@@ -453,16 +509,5 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
         </div>
       </PostForm>
     </section>
-  );
-}
-
-function Sent({ auditHref, messages: { pushEmails } }: { readonly auditHref: string; readonly messages: Messages }) {
-  return (
-    <Notice tone="success" icon="check">
-      <p>{pushEmails.sent}</p>
-      <p>
-        <a href={auditHref}>{pushEmails.audit}</a>
-      </p>
-    </Notice>
   );
 }
