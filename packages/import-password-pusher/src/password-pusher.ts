@@ -10,7 +10,7 @@ import { changesSince, takeSnapshot } from "./snapshot.ts";
 import { type ImportSource, type RelatedCounts, SourceError } from "./source.ts";
 import { displayableService, openSourceFiles, type SourceFiles } from "./source-files.ts";
 import { sourceKeysOf } from "./source-keys.ts";
-import { createSourceQueries, type SourceQueries } from "./store/queries.ts";
+import { SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRows } from "./store/source-rows.ts";
 import { openSourceTables } from "./store/source-tables.ts";
 import { openSqliteRows } from "./store/sqlite-rows.ts";
@@ -35,7 +35,7 @@ export async function openPasswordPusher(installation: Installation, reading: Re
   const rows = await openRows(installation.database);
   try {
     const tables = await openSourceTables(rows);
-    const queries = createSourceQueries(tables);
+    const queries = new SourceQueries(tables);
     const rowWarnings = new Warnings();
     const deps = {
       queries,
