@@ -38,7 +38,6 @@ export { allScopes } from "./account.ts";
 export type { AdminEntry, Administrator, Change, UserSummary } from "./admin/admin-actions.ts";
 export { usersPerPage } from "./admin/administration.ts";
 export { breakGlassPath } from "./admin/break-glass.ts";
-export type { FirstRunProblems } from "./admin/first-administrator.ts";
 export {
   type FactorReset,
   type Factors,

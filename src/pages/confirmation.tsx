@@ -1,9 +1,9 @@
 import type { FastifyReply } from "fastify";
 import { textOf } from "../http/body/form-fields.ts";
+import { emailPage } from "./ask-email.tsx";
 import { Layout } from "./layout.tsx";
 import { type Page, type PageContext, pageHref } from "./page.ts";
-import { EmailField } from "./parts/fields.tsx";
-import { MessageCard, Notice, TooManyNotice } from "./parts/notice.tsx";
+import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
 
@@ -29,32 +29,22 @@ export async function confirmAccount(page: PageRequest): Promise<FastifyReply> {
   return page.redirect(isSignedIn ? "/users/edit?done=confirmed" : "/users/sign_in?done=confirmed");
 }
 
-/** `GET /users/confirmation/new` */
-export function showNewConfirmation(page: PageRequest): FastifyReply {
-  return renderNewConfirmation(page, 200, { email: "", sent: false, waitSeconds: null });
-}
-
-/** `POST /users/confirmation/new` */
-export async function requestConfirmation(page: PageRequest): Promise<FastifyReply> {
-  const { accounts, config } = page.services;
-  const form = await page.form();
-  const email = textOf(form, "email");
-  if (!config.accounts.emails) return renderNewConfirmation(page, 403, { email, sent: false, waitSeconds: null });
-  try {
-    const language = page.messages.locale.tag;
-    await accounts.requestConfirmation({ email, language, client: page.clientContext });
-    return renderNewConfirmation(page, 200, { email, sent: true, waitSeconds: null });
-  } catch (error) {
-    return renderNewConfirmation(page, 429, { email, sent: false, waitSeconds: page.waitAfter(error) });
-  }
-}
-
-function renderNewConfirmation(page: PageRequest, status: number, model: ConfirmAgainModel): FastifyReply {
-  const options = { status, selfPath: page.isGet ? newConfirmationPath : null };
-  return page.services.config.accounts.emails
-    ? page.render(confirmAgainView, model, options)
-    : page.render(noConfirmationView, page.services.config.accounts.requiresConfirmation, options);
-}
+/** `GET` and `POST /users/confirmation/new` */
+export const newConfirmationPage = emailPage({
+  path: newConfirmationPath,
+  keepsTyped: false,
+  texts: ({ entry: { confirmation } }) => ({
+    heading: confirmation.againHeading,
+    lead: confirmation.againLead,
+    sent: confirmation.againSent,
+    submit: confirmation.againSubmit,
+  }),
+  send: ({ services }, to) => services.accounts.requestConfirmation(to),
+  renderWithoutMail: (page, status) => {
+    const isRequired = page.services.config.accounts.requiresConfirmation;
+    return page.render(noConfirmationView, isRequired, { status, selfPath: page.isGet ? newConfirmationPath : null });
+  },
+});
 
 function renderInvalidLink(page: PageRequest): FastifyReply {
   return page.render(invalidConfirmationView, page.services.config.accounts.emails, { status: 404 });
@@ -108,38 +98,6 @@ export function noConfirmationView(isRequired: boolean, page: PageContext): Page
           {page.messages.signIn.submit}
         </a>
       </MessageCard>
-    </Layout>
-  );
-}
-
-interface ConfirmAgainModel {
-  readonly email: string;
-  /** The form has just been sent. */
-  readonly sent: boolean;
-  readonly waitSeconds: number | null;
-}
-
-/** Field `email`, posted to `/users/confirmation/new`. */
-export function confirmAgainView({ email, sent, waitSeconds }: ConfirmAgainModel, page: PageContext): Page {
-  const { confirmation } = page.messages.entry;
-  return (
-    <Layout page={page} title={confirmation.againHeading} width="narrow">
-      <div class="card">
-        <h1>{confirmation.againHeading}</h1>
-        <p class="lead">{confirmation.againLead}</p>
-        {sent && (
-          <Notice tone="success" icon="check" alert>
-            <p>{confirmation.againSent}</p>
-          </Notice>
-        )}
-        <TooManyNotice messages={page.messages} waitSeconds={waitSeconds} />
-        <PostForm page={page} class="form" action="/users/confirmation/new">
-          <EmailField label={page.messages.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
-          <button type="submit" class="button button-primary button-large button-wide">
-            {confirmation.againSubmit}
-          </button>
-        </PostForm>
-      </div>
     </Layout>
   );
 }

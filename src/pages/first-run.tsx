@@ -1,5 +1,4 @@
 import type { FastifyReply } from "fastify";
-import type { FirstRunProblems } from "../accounts/accounts.ts";
 import { unreachable } from "../base/errors.ts";
 import { signInPath } from "../http/authentication.ts";
 import { textOf } from "../http/body/form-fields.ts";
@@ -8,83 +7,88 @@ import { enter, passwordSentence } from "./entry.tsx";
 import { Layout } from "./layout.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { CodeField, EmailField, NewPasswordField } from "./parts/fields.tsx";
-import { TooManyNotice } from "./parts/notice.tsx";
+import { FormNotices } from "./parts/form-messages.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "./take-form.ts";
 
 export const firstRunPath = "/first_run";
+
+type Field = "boot_code" | "email" | "password";
 
 interface FirstRunModel {
   /** As typed, when the form is sent back; the boot code and the password never are. */
   readonly email: string;
-  readonly problems: FirstRunProblems;
-  /** After too many attempts: how long to wait; else null. */
-  readonly waitSeconds: number | null;
+  readonly state: FormState<Field>;
 }
+
+const firstRunForm: FormDeclaration<PageRequest, { email: string; bootCode: string; password: string }, Field> = {
+  read: (fields) => ({
+    email: textOf(fields, "email"),
+    bootCode: textOf(fields, "boot_code"),
+    password: textOf(fields, "password"),
+  }),
+  show: (page, { email }, state) =>
+    page.renderForm(firstRunView, { email, state }, { status: state.status, path: firstRunPath }),
+};
 
 /** `GET /first_run`. Once an account exists, it redirects to the sign-in page. */
 export async function showFirstRun(page: PageRequest): Promise<FastifyReply> {
   if (!(await page.services.accounts.isFirstRun())) return page.redirect(signInPath);
-  return page.render(firstRunView, { email: "", problems: {}, waitSeconds: null }, { selfPath: firstRunPath });
+  return firstRunForm.show(page, { email: "", bootCode: "", password: "" }, untouched);
 }
 
 /** `POST /first_run` */
-export async function createFirstAdministrator(page: PageRequest): Promise<FastifyReply> {
-  const form = await page.form();
-  const email = textOf(form, "email");
-  try {
-    const answer = await page.services.accounts.createFirstAdministrator({
-      email,
-      bootCode: textOf(form, "boot_code"),
-      password: textOf(form, "password"),
-      client: page.clientContext,
-    });
+export function createFirstAdministrator(page: PageRequest): Promise<FastifyReply> {
+  return takeForm(page, firstRunForm, async (typed) => {
+    const answer = await page.services.accounts.createFirstAdministrator({ ...typed, client: page.clientContext });
     switch (answer.outcome) {
       case "made":
         // The overview says what to set up next.
         return await enter(page, answer.sessionToken, adminPaths.overview);
       case "over":
         return page.redirect(signInPath);
-      case "refused":
-        return page.render(firstRunView, { email, problems: answer.problems, waitSeconds: null }, { status: 422 });
+      case "refused": {
+        const { bootCode, email, password } = answer.problems;
+        const { problems } = page.messages.entry;
+        return refused({
+          boot_code: bootCode && problems.bootCode,
+          email: email && problems.email,
+          password: password && passwordSentence(password, page.messages),
+        });
+      }
       default:
         return unreachable(answer);
     }
-  } catch (error) {
-    return page.render(firstRunView, { email, problems: {}, waitSeconds: page.waitAfter(error) }, { status: 429 });
-  }
+  });
 }
 
 /** Fields `boot_code`, `email` and `password`, posted to `/first_run`. */
-export function firstRunView({ email, problems, waitSeconds }: FirstRunModel, page: PageContext): Page {
+export function firstRunView({ email, state }: FirstRunModel, page: PageContext): Page {
   const { entry } = page.messages;
   const { fields, firstRun } = entry;
+  const { problems } = state;
   return (
     <Layout page={page} title={firstRun.heading} width="narrow" asksFirstAt={firstRunPath}>
       <div class="card">
         <h1>{firstRun.heading}</h1>
         <p class="lead">{firstRun.lead}</p>
-        <TooManyNotice messages={page.messages} waitSeconds={waitSeconds} />
+        <FormNotices state={state} page={page} />
         <PostForm page={page} class="form" action="/first_run">
           <CodeField
             of="letters and digits"
             id="boot_code"
             label={fields.bootCode}
             hint={fields.bootCodeHint}
-            problem={problems.bootCode === undefined ? undefined : entry.problems.bootCode}
+            problem={problems.boot_code}
             focus
           />
-          <EmailField
-            label={fields.email}
-            autoComplete="username"
-            value={email}
-            problem={problems.email === undefined ? undefined : entry.problems.email}
-          />
+          <EmailField label={fields.email} autoComplete="username" value={email} problem={problems.email} />
           <NewPasswordField
             messages={page.messages}
             id="password"
             label={fields.password}
-            problem={problems.password && passwordSentence(problems.password, page.messages)}
+            problem={problems.password}
           />
           <button type="submit" class="button button-primary button-large button-wide">
             {firstRun.submit}

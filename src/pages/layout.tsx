@@ -29,7 +29,7 @@ export interface LayoutProps {
   /** Style sheets in addition to `sealpush.css`, which every page has. */
   readonly styles?: readonly AssetName[];
   /** The path of this page, for GET. With it, the forms of the page are sent only where the server answers; see AsksFirst. */
-  readonly asksFirstAt?: string;
+  readonly asksFirstAt?: string | undefined;
   readonly children: ComponentChildren;
 }
 

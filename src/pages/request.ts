@@ -256,6 +256,26 @@ export class PageRequest {
     this.setCookie(languageCookies(this.services.config).made(messages.locale.tag, this.request.client));
   }
 
+  /**
+   * A page with a form: only an empty one has an address, and only such a one is kept for the Back button. One that was sent
+   * back repeats what was typed, so it is never compressible; see `compressFor`.
+   */
+  renderForm<Model>(
+    view: (model: Model, context: PageContext) => Page,
+    model: NoInfer<Model>,
+    {
+      status,
+      path,
+      keepsTyped = false,
+    }: { readonly status: number; readonly path: string; readonly keepsTyped?: boolean },
+  ): FastifyReply {
+    return this.render(view, model, {
+      status,
+      selfPath: this.isGet ? path : null,
+      keepsTyped: keepsTyped && this.isGet,
+    });
+  }
+
   /** @throws AppError unavailable; see `reserveAnswer`. */
   readonly reserveAnswer = (textBytes: number): void => reserveAnswer(this.reply, textBytes);
 

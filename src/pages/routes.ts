@@ -31,10 +31,9 @@ import { chooseTheme } from "./choose-theme.ts";
 import {
   confirmAccount,
   confirmationPath,
+  newConfirmationPage,
   newConfirmationPath,
-  requestConfirmation,
   showConfirmation,
-  showNewConfirmation,
 } from "./confirmation.tsx";
 import { downloadCode, mailLink, showCreated, showOpened } from "./created/handler.ts";
 import { deletePath, deleteSelected } from "./dashboard/deletion.tsx";
@@ -58,11 +57,10 @@ import { brandingPath } from "./parts/logo.tsx";
 import { handlePage, PageRequest, type PageRoute, type PageServices } from "./request.ts";
 import { requestRoutes } from "./requests/routes.ts";
 import {
-  requestReset,
+  requestResetPage,
   requestResetPath,
   resetPassword,
   resetPasswordPath,
-  showRequestReset,
   showResetPassword,
 } from "./reset-password.tsx";
 import { checkSecondFactor, offerSecondFactorPasskeys, showSecondFactor } from "./second-factor/handler.ts";
@@ -207,10 +205,16 @@ const pageRoutes: readonly PageRoute[] = [
   { ...entry, method: "POST", path: signUpPath, keepsTyped: true, handler: ifSignUpEnabled(signUp) },
   { ...entryBySignOn, method: "GET", path: confirmationPath, handler: ifSignInEnabled(showConfirmation) },
   { ...entryBySignOn, method: "POST", path: confirmationPath, handler: ifSignInEnabled(confirmAccount) },
-  { ...entryBySignOn, method: "GET", path: newConfirmationPath, handler: ifSignInEnabled(showNewConfirmation) },
-  { ...entryBySignOn, method: "POST", path: newConfirmationPath, handler: ifSignInEnabled(requestConfirmation) },
-  { ...entry, method: "GET", path: requestResetPath, handler: ifSignInEnabled(showRequestReset) },
-  { ...entry, method: "POST", path: requestResetPath, keepsTyped: true, handler: ifSignInEnabled(requestReset) },
+  { ...entryBySignOn, method: "GET", path: newConfirmationPath, handler: ifSignInEnabled(newConfirmationPage.show) },
+  { ...entryBySignOn, method: "POST", path: newConfirmationPath, handler: ifSignInEnabled(newConfirmationPage.take) },
+  { ...entry, method: "GET", path: requestResetPath, handler: ifSignInEnabled(requestResetPage.show) },
+  {
+    ...entry,
+    method: "POST",
+    path: requestResetPath,
+    keepsTyped: true,
+    handler: ifSignInEnabled(requestResetPage.take),
+  },
   { ...entry, method: "GET", path: resetPasswordPath, handler: ifSignInEnabled(showResetPassword) },
   { ...entry, method: "POST", path: resetPasswordPath, handler: ifSignInEnabled(resetPassword) },
   // They prove an address, and sign nobody in.

@@ -2,96 +2,98 @@ import type { FastifyReply } from "fastify";
 import type { EntryProblems } from "../accounts/accounts.ts";
 import { unreachable } from "../base/errors.ts";
 import { textOf } from "../http/body/form-fields.ts";
+import type { Messages } from "../i18n/i18n.ts";
 import { enter, passwordSentence, renderClosed } from "./entry.tsx";
 import { firstRunPath } from "./first-run.tsx";
 import { Layout } from "./layout.tsx";
 import { type Page, type PageContext, pageHref } from "./page.ts";
 import { EmailField, NewPasswordField } from "./parts/fields.tsx";
-import { MessageCard, TooManyNotice } from "./parts/notice.tsx";
+import { FormNotices } from "./parts/form-messages.tsx";
+import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "./take-form.ts";
 
 export const signUpPath = "/users/sign_up";
+
+type State = FormState<"email" | "password">;
 
 interface SignUpModel {
   /** As typed, when the form is sent back; the password never is. */
   readonly email: string;
-  readonly problems: EntryProblems;
-  /** After too many attempts: how long to wait; else null. */
-  readonly waitSeconds: number | null;
+  readonly state: State;
   /** This server creates file pushes. */
   readonly takesFiles: boolean;
 }
+
+const signUpForm: FormDeclaration<PageRequest, { email: string; password: string }, "email" | "password"> = {
+  read: (fields) => ({ email: textOf(fields, "email"), password: textOf(fields, "password") }),
+  show: (page, { email }, state) => {
+    const takesFiles = page.services.config.kinds.file.enabled;
+    const { status } = state;
+    return page.renderForm(signUpView, { email, state, takesFiles }, { status, path: signUpPath, keepsTyped: true });
+  },
+};
 
 /** `GET /users/sign_up`. The first account is created at `/first_run` instead, with the boot code. */
 export async function showSignUp(page: PageRequest): Promise<FastifyReply> {
   if (page.user !== null) return page.redirect("/");
   if (await page.services.accounts.isFirstRun()) return page.redirect(firstRunPath);
   if (page.services.accounts.signUpNeedsMail()) return renderClosed(page, "sign-up without mail");
-  return renderSignUp(page, { email: "", problems: {}, waitSeconds: null }, { selfPath: signUpPath, keepsTyped: true });
+  return signUpForm.show(page, { email: "", password: "" }, untouched);
 }
 
 /** `POST /users/sign_up` */
-export async function signUp(page: PageRequest): Promise<FastifyReply> {
-  const form = await page.form();
-  const email = textOf(form, "email");
-  try {
-    const answer = await page.services.accounts.signUp({
-      email,
-      password: textOf(form, "password"),
-      language: page.messages.locale.tag,
-      client: page.clientContext,
-    });
+export function signUp(page: PageRequest): Promise<FastifyReply> {
+  return takeForm(page, signUpForm, async (typed) => {
+    const given = { ...typed, language: page.messages.locale.tag, client: page.clientContext };
+    const answer = await page.services.accounts.signUp(given);
     switch (answer.outcome) {
       case "signed_in":
         return await enter(page, answer.sessionToken, "/");
       case "mail_sent":
-        return page.render(signUpSentView, email.trim());
+        return page.render(signUpSentView, typed.email.trim());
       case "first_run":
         return page.redirect(firstRunPath);
       case "mail_unavailable":
         return renderClosed(page, "sign-up without mail");
-      case "refused":
-        return renderSignUp(page, { email, problems: answer.problems, waitSeconds: null }, { status: 422 });
+      case "refused": {
+        const { email, password } = answer.problems;
+        return refused({
+          email: email && emailSentence(email, page.messages),
+          password: password && passwordSentence(password, page.messages),
+        });
+      }
       default:
         return unreachable(answer);
     }
-  } catch (error) {
-    return renderSignUp(page, { email, problems: {}, waitSeconds: page.waitAfter(error) }, { status: 429 });
-  }
-}
-
-function renderSignUp(
-  page: PageRequest,
-  shown: Omit<SignUpModel, "takesFiles">,
-  options: Parameters<PageRequest["render"]>[2],
-): FastifyReply {
-  return page.render(signUpView, { ...shown, takesFiles: page.services.config.kinds.file.enabled }, options);
+  });
 }
 
 /** Fields `email` and `password`, posted to `/users/sign_up`. */
-export function signUpView({ email, problems, waitSeconds, takesFiles }: SignUpModel, page: PageContext): Page {
+export function signUpView({ email, state, takesFiles }: SignUpModel, page: PageContext): Page {
   const { entry, signIn } = page.messages;
+  const { problems } = state;
   const { fields, signUp } = entry;
   return (
     <Layout page={page} title={signUp.heading} width="narrow" asksFirstAt={signUpPath}>
       <div class="card">
         <h1>{signUp.heading}</h1>
         <p class="lead">{takesFiles ? signUp.lead : signUp.leadWithoutFiles}</p>
-        <TooManyNotice messages={page.messages} waitSeconds={waitSeconds} />
+        <FormNotices state={state} page={page} />
         <PostForm page={page} class="form" action="/users/sign_up">
           <EmailField
             label={fields.email}
             autoComplete="username"
             value={email}
-            problem={problems.email && emailSentence(problems.email, page)}
+            problem={problems.email}
             focus={problems.password === undefined || problems.email !== undefined}
           />
           <NewPasswordField
             messages={page.messages}
             id="password"
             label={fields.password}
-            problem={problems.password && passwordSentence(problems.password, page.messages)}
+            problem={problems.password}
             focus={problems.password !== undefined && problems.email === undefined}
           />
           <button type="submit" class="button button-primary button-large button-wide">
@@ -106,8 +108,7 @@ export function signUpView({ email, problems, waitSeconds, takesFiles }: SignUpM
   );
 }
 
-function emailSentence(problem: NonNullable<EntryProblems["email"]>, page: PageContext): string {
-  const { problems } = page.messages.entry;
+function emailSentence(problem: NonNullable<EntryProblems["email"]>, { entry: { problems } }: Messages): string {
   switch (problem) {
     case "malformed":
       return problems.email;

@@ -92,10 +92,8 @@ function newPush(kind: KindName, more: Partial<NewPushForm> = {}, mayAttachFiles
     kind,
     values: valuesOf(emptyForm),
     problems: {},
-    refusal: null,
+    state: { refusal: null, reason: "unsealed" as const },
     remember: false,
-    asksForUnsealed: true,
-    sessionProblem: null,
     account: null,
     hiddenFields: [],
     idempotencyKey: null,
@@ -261,7 +259,7 @@ function allPages(page: PageContext): readonly Page[] {
       newPushView(newPush(kind, { values: hostileValues, problems: { payload: hostile } }), page),
     ),
     newPushView(newPush("file", {}, false), page),
-    newPushView(newPush("text", { refusal: page.messages.failure.unavailableText }), page),
+    newPushView(newPush("text", { state: { refusal: page.messages.failure.unavailableText, reason: null } }), page),
     createdView(created, page),
     createdView({ ...created, endToEnd }, page),
     stepView(step, page),
@@ -289,9 +287,13 @@ function allPages(page: PageContext): readonly Page[] {
         page,
       ),
     ),
-    ...(["signed_out", "other_account", "outdated"] as const).map((sessionProblem) =>
+    ...(["signed_out", "other_account", "outdated"] as const).map((reason) =>
       newPushView(
-        newPush("text", { sessionProblem, account: hostile, hiddenFields: [{ name: hostile, value: hostile }] }),
+        newPush("text", {
+          state: { refusal: null, reason },
+          account: hostile,
+          hiddenFields: [{ name: hostile, value: hostile }],
+        }),
         page,
       ),
     ),

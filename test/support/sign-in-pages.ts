@@ -1,15 +1,17 @@
+import { askEmailView } from "../../src/pages/ask-email.tsx";
 import {
-  confirmAgainView,
   confirmView,
   invalidConfirmationView,
+  newConfirmationPage,
   noConfirmationView,
 } from "../../src/pages/confirmation.tsx";
 import { closedView } from "../../src/pages/entry.tsx";
 import { firstRunView } from "../../src/pages/first-run.tsx";
 import type { Page, PageContext } from "../../src/pages/page.ts";
-import { invalidResetView, newPasswordView, noResetView, requestResetView } from "../../src/pages/reset-password.tsx";
+import { invalidResetView, newPasswordView, noResetView, requestResetPage } from "../../src/pages/reset-password.tsx";
 import { type SignInRefusal, signInView } from "../../src/pages/sign-in/view.tsx";
 import { signUpSentView, signUpView } from "../../src/pages/sign-up.tsx";
+import { untouched } from "../../src/pages/take-form.ts";
 
 const refusals: readonly (SignInRefusal | null)[] = [
   null,
@@ -19,7 +21,10 @@ const refusals: readonly (SignInRefusal | null)[] = [
 
 /** The pages for signing in and up, in every state. @param typed the text in every untrusted place. */
 export function signInPages(typed: string, page: PageContext): readonly Page[] {
-  const form = { email: typed, waitSeconds: 2 };
+  const { entry, problems } = page.messages;
+  const state = { ...untouched, refusal: problems.tooManyAttempts({ count: 2 }) };
+  const wrong = { email: entry.problems.email, password: entry.problems.passwordCommon };
+  const form = { email: typed, state };
   const signUp = { ...form, takesFiles: true };
   const signIn = {
     provider: typed,
@@ -41,19 +46,20 @@ export function signInPages(typed: string, page: PageContext): readonly Page[] {
     signInView({ ...signIn, refusal: null, done: "password_changed", firstRun: true }, page),
     closedView("sign-in", page),
     closedView("sign-up", page),
-    firstRunView({ ...form, problems: { bootCode: "wrong", email: "malformed", password: "password_length" } }, page),
-    ...(["malformed", "not_allowed", "taken"] as const).map((email) =>
-      signUpView({ ...signUp, problems: { email, password: "password_common" } }, page),
-    ),
-    signUpView({ ...signUp, takesFiles: false, problems: {} }, page),
+    firstRunView({ ...form, state: { ...state, problems: { ...wrong, boot_code: entry.problems.bootCode } } }, page),
+    signUpView({ ...signUp, state: { ...state, problems: wrong } }, page),
+    signUpView({ ...signUp, takesFiles: false }, page),
     signUpSentView(typed, page),
     confirmView(typed, page),
     invalidConfirmationView(true, page),
-    confirmAgainView({ ...form, sent: true }, page),
+    askEmailView({ ...newConfirmationPage.declared, ...form, sent: true }, page),
     ...[true, false].map((isRequired) => noConfirmationView(isRequired, page)),
-    requestResetView({ ...form, sent: true }, page),
+    askEmailView({ ...requestResetPage.declared, ...form, sent: true }, page),
     noResetView(page),
-    newPasswordView({ token: typed, problem: "password_sequence" }, page),
+    newPasswordView(
+      { token: typed, state: { ...state, problems: { password: entry.problems.passwordSequence } } },
+      page,
+    ),
     invalidResetView(page),
   ];
 }

@@ -1,4 +1,4 @@
-import type { KindDefaults, PushDefaults } from "../../accounts/accounts.ts";
+import { type KindDefaults, noDefaults, type PushDefaults } from "../../accounts/accounts.ts";
 import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
 import { type KindOption, kindOptions } from "../../config/topics/kinds.ts";
@@ -61,7 +61,7 @@ export interface DefaultsForm {
 type Problems = Partial<Record<DefaultField | "first_kind", string>>;
 
 /** The form with the stored values. */
-export function defaultsForm(stored: PushDefaults, { kinds }: Pick<Config, "kinds">): DefaultsForm {
+export function storedDefaults(stored: PushDefaults, { kinds }: Pick<Config, "kinds">): DefaultsForm {
   const enabled = enabledKinds({ kinds });
   const valuesOf = (of: KindDefaults = {}) =>
     byName((name) => {
@@ -79,30 +79,24 @@ function byName<Value>(choose: (name: NumberName | KindOption) => Value) {
   return Object.fromEntries(names.map((name) => [name, choose(name)])) as Record<NumberName | KindOption, Value>;
 }
 
-/**
- * Reads the fields `first_kind` and, under each kind's name, its defaults.
- * @returns `defaults` valid only without problems. Disabled kinds keep their stored values.
- */
-export function readDefaults(fields: FormFields, stored: PushDefaults, config: Config, messages: Messages) {
-  const problems: Problems = {};
-  const { serverFirst, kinds } = defaultsForm(stored, config);
-  const first = textOf(fields, "first_kind").trim();
-  if (first !== "" && !kinds.some(({ kind }) => kind === first)) problems.first_kind = messages.profile.defaults.choice;
-  const forms = kinds.map((form): KindForm => {
-    const level = fields[form.kind];
+/** Reads the fields `first_kind` and, under each kind's name, its defaults. */
+export function typedDefaults(fields: FormFields, config: Config): DefaultsForm {
+  const form = storedDefaults(noDefaults, config);
+  const kinds = form.kinds.map((kind): KindForm => {
+    const level = fields[kind.kind];
     const typed = Object.fromEntries(typeof level === "object" ? Object.entries(level) : []);
-    return { ...form, values: byName((name) => textOf(typed, wireName(name)).trim()) };
+    return { ...kind, values: byName((name) => textOf(typed, wireName(name)).trim()) };
   });
-  const read = forms.map((form) => [form.kind, readKind(form, problems, messages)] as const);
-  return {
-    defaults: {
-      ...stored,
-      kind: kinds.find(({ kind }) => kind === first)?.kind ?? null,
-      kinds: { ...stored.kinds, ...Object.fromEntries(read) },
-    },
-    problems,
-    form: { first, serverFirst, kinds: forms },
-  };
+  return { ...form, first: textOf(fields, "first_kind").trim(), kinds };
+}
+
+/** @returns `defaults` valid only without problems. Disabled kinds keep their stored values. */
+export function readDefaults({ first, kinds }: DefaultsForm, stored: PushDefaults, messages: Messages) {
+  const problems: Problems = {};
+  const kind = kinds.find((form) => form.kind === first)?.kind ?? null;
+  if (first !== "" && kind === null) problems.first_kind = messages.profile.defaults.choice;
+  const read = kinds.map((form) => [form.kind, readKind(form, problems, messages)] as const);
+  return { defaults: { ...stored, kind, kinds: { ...stored.kinds, ...Object.fromEntries(read) } }, problems };
 }
 
 function readKind({ kind, settings, values }: KindForm, problems: Problems, messages: Messages): KindDefaults {

@@ -5,7 +5,7 @@ import { NumberField, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { idOfDefault, type KindForm, labelOfName, numberNames } from "./defaults-form.ts";
-import type { AccountProblems, AccountProps } from "./model.ts";
+import type { AccountProps } from "./model.ts";
 import { accountPath } from "./path.ts";
 import { Section } from "./section.tsx";
 
@@ -27,11 +27,11 @@ export function DefaultsSection({ model, page }: AccountProps) {
           label={defaults.first}
           value={form.first}
           options={options}
-          problem={model.problems.first_kind}
+          problem={model.state.problems.first_kind}
         />
         <div class="account-kinds">
           {form.kinds.map((kind) => (
-            <KindFields key={kind.kind} form={kind} problems={model.problems} page={page} />
+            <KindFields key={kind.kind} form={kind} problems={model.state.problems} page={page} />
           ))}
         </div>
         <div class="form-end">
@@ -46,7 +46,7 @@ export function DefaultsSection({ model, page }: AccountProps) {
 
 interface KindProps {
   readonly form: KindForm;
-  readonly problems: AccountProblems;
+  readonly problems: AccountProps["model"]["state"]["problems"];
   readonly page: PageContext;
 }
 

@@ -1,6 +1,7 @@
 import type { ApiToken } from "../../accounts/accounts.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { PageContext } from "../page.ts";
+import type { FormState } from "../take-form.ts";
 import { type DefaultField, type DefaultsForm, defaultFields, labelOfDefault } from "./defaults-form.ts";
 
 /** "0": a change of the password leaves API tokens valid. */
@@ -23,8 +24,6 @@ export type AccountField =
   | "first_kind"
   | "delete_password"
   | DefaultField;
-
-export type AccountProblems = Readonly<Partial<Record<AccountField, string>>>;
 
 /** Times in milliseconds since the epoch. */
 export interface SessionRow {
@@ -59,9 +58,8 @@ export interface AccountModel {
   /** Made recently, newest first: their owner may not have made them. */
   readonly newTokens: readonly Pick<ApiToken, "id" | "name" | "createdAt">[];
   readonly done: Done | null;
-  readonly problems: AccountProblems;
-  /** Why no form can be taken now; null: none was refused for that. */
-  readonly refusal: string | null;
+  /** What was wrong with the form that was sent. */
+  readonly state: FormState<AccountField>;
   readonly now: number;
 }
 

@@ -22,14 +22,14 @@ export function Section({ name, heading, children }: SectionProps) {
 
 export interface AskAgainProps {
   readonly id: Extract<AccountField, "email_password" | "delete_password">;
-  readonly model: Pick<AccountModel, "hasPassword" | "email" | "problems">;
+  readonly model: Pick<AccountModel, "hasPassword" | "email" | "state">;
   readonly page: PageContext;
 }
 
 /** Asks for the password again. A user without one must have signed in recently; the server checks that itself. */
 export function AskAgain({ id, model, page }: AskAgainProps) {
   const { again } = page.messages.profile;
-  const problem = model.problems[id];
+  const problem = model.state.problems[id];
   if (!model.hasPassword) {
     return (
       <p class={problem === undefined ? "field-hint" : "field-problem"} id={id} tabIndex={-1}>

@@ -4,8 +4,9 @@ import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Checkbox, EmailField, NewPasswordField, PasswordField, SelectField } from "../parts/fields.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { MessageCard, Notice, ProblemSummary, RefusalNotice } from "../parts/notice.tsx";
+import { MessageCard, Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime, RelativeTime } from "../parts/times.tsx";
 import { DefaultsSection } from "./defaults-section.tsx";
@@ -23,11 +24,12 @@ import { AskAgain, Section } from "./section.tsx";
 /** Each section is a form or links to a page. */
 export function accountView(model: AccountModel, page: PageContext): Page {
   const { profile, problems } = page.messages;
-  const found = accountFields.flatMap((fieldId) => {
-    const problem = model.problems[fieldId];
-    if (problem === undefined) return [];
-    return [{ fieldId, message: problems.of({ field: labelOf(fieldId, page.messages), problem }) }];
-  });
+  const found = problemsAt(
+    accountFields,
+    model.state.problems,
+    (field) => labelOf(field, page.messages),
+    page.messages,
+  );
   const title = found.length > 0 ? `${problems.heading} · ${profile.heading}` : profile.heading;
   return (
     <Layout page={page} title={title} width="wide" asksFirstAt={accountPath}>
@@ -42,8 +44,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
               <p>{profile.saved[model.done]}</p>
             </Notice>
           )}
-          <RefusalNotice text={model.refusal} />
-          {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+          <FormNotices state={model.state} problems={found} page={page} />
           <EmailSection model={model} page={page} />
           {!model.signOnOnly && <PasswordSection model={model} page={page} />}
           {!model.signOnOnly && <FactorsSection model={model} page={page} />}
@@ -162,7 +163,7 @@ function EmailSection({ model, page }: AccountProps) {
           label={email.new}
           hint={model.confirmsByMail ? email.hintLink : email.hintAtOnce}
           value={model.newEmail}
-          problem={model.problems.email}
+          problem={model.state.problems.email}
           autoComplete="email"
         />
         <AskAgain id="email_password" model={model} page={page} />
@@ -180,7 +181,7 @@ function EmailSection({ model, page }: AccountProps) {
 function Confirmation({ model, page }: AccountProps) {
   const { confirmation } = page.messages.profile.email;
   const id = "email_confirmation";
-  const problem = model.problems[id];
+  const problem = model.state.problems[id];
   return (
     <div class="account-confirmation">
       {model.done === "confirmation" ? (
@@ -222,13 +223,17 @@ function PasswordSection({ model, page }: AccountProps) {
         {/* For password managers, which store a password under its user name. */}
         <input type="text" name="username" value={model.email} autoComplete="username" hidden readOnly />
         {model.hasPassword && (
-          <PasswordField id="current_password" label={password.current} problem={model.problems.current_password} />
+          <PasswordField
+            id="current_password"
+            label={password.current}
+            problem={model.state.problems.current_password}
+          />
         )}
         <NewPasswordField
           messages={page.messages}
           id="new_password"
           label={password.new}
-          problem={model.problems.new_password}
+          problem={model.state.problems.new_password}
         />
         {model.tokensInUse > 0 && (
           <Checkbox
@@ -264,7 +269,7 @@ function LanguageSection({ model, page }: AccountProps) {
           label={language.label}
           value={model.language}
           options={options}
-          problem={model.problems.language}
+          problem={model.state.problems.language}
         />
         <div class="form-end">
           <button type="submit" class="button button-primary">
@@ -342,7 +347,7 @@ function DeleteSection({ model, page }: AccountProps) {
   return (
     <Section name="delete" heading={messages.heading}>
       <p>{messages.text}</p>
-      <details class="confirm" open={model.problems.delete_password !== undefined}>
+      <details class="confirm" open={model.state.problems.delete_password !== undefined}>
         <summary class="button button-quiet-danger">
           <Icon name="trash" />
           <span>{messages.open}</span>

@@ -2,33 +2,34 @@ import type { FastifyReply } from "fastify";
 import { AppError, unreachable } from "../../base/errors.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
 import { noRules, type Policy } from "../../policies/policies.ts";
-import type { EditablePush, EditOutcome, EditPush, PushOption } from "../../pushes/pushes.ts";
+import type { EditablePush, EditPush, PushOption } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
 import {
   describeProblems,
   editableFields,
+  type FieldName,
   type FilledForm,
   filesTooLarge,
   hiddenFieldsOf,
   mayHaveFiles,
-  type PushProblems,
   type PushValues,
   valuesOf,
 } from "../push-form/fields.tsx";
 import {
-  describeWait,
   enabledKinds,
   formLimits,
   offeredMails,
   type PushForm,
+  readSentForm,
   receivePushForm,
   receiveWithoutFiles,
   type SentFields,
-  type SessionProblem,
+  type SentForm,
   textIn,
 } from "../push-form/form.ts";
 import { optionNames } from "../push-form/options.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
+import { type FormDeclaration, refused, takeForm, untouched } from "../take-form.ts";
 import { editView } from "./view.tsx";
 
 interface Editable extends EditablePush {
@@ -45,17 +46,40 @@ export async function showEdit(page: SignedInRequest): Promise<FastifyReply> {
   const editable = await findEditable(page);
   if (editable === undefined) return renderGone(page);
   const form = formFor(editable, page);
-  const filled = { ...form, values: valuesOf(form), problems: {}, refusal: null };
+  const filled = { ...form, values: valuesOf(form), problems: {} };
   const selfPath = `/p/${editable.push.urlToken}/edit`;
   return page.render(editView, modelOf(filled, editable), { selfPath, keepsTyped: true });
 }
 
-/** An edit that was sent, for sending its form back. */
-interface SentEdit {
-  readonly form: PushForm;
-  readonly editable: Editable;
-  readonly fields: SentFields;
-  readonly hasFiles: boolean;
+/** The form comes back beside the push as it is stored by then. */
+function editForm(editable: Editable): FormDeclaration<SignedInRequest, SentForm, FieldName> {
+  return {
+    read: readSentForm,
+    receive: receivePushForm,
+    async show(page, { fields, hasFiles }, state) {
+      const current = await findEditable(page);
+      if (current === undefined) return renderGone(page);
+      const filesLost = hasFiles && !page.isSentByScript;
+      const form = { ...formFor(current, page), removedFileIds: fileIdsIn(fields.remove_files), filesLost };
+      const filled = { ...form, values: valuesOf(form, fields), problems: state.problems };
+      return page.render(editView, { ...modelOf(filled, current), state }, { status: state.status });
+    },
+    tooLarge(page, { hasFiles }) {
+      const form = formFor(editable, page);
+      const { messages } = page;
+      if (hasFiles) return filesTooLarge(form, messages);
+      return { payload: messages.problems.tooLong({ max: form.limits.payloadCharactersMax }) };
+    },
+    describe(page, { hasFiles }, found) {
+      const form = formFor(editable, page);
+      const { edit, rules } = page.messages;
+      const filesOff = hasFiles && !form.takesFiles;
+      return {
+        problems: filesOff ? { files: edit.filesOff } : describeProblems(found, form, page.messages),
+        refusal: found.encryption === undefined ? null : rules.encryption,
+      };
+    },
+  };
 }
 
 /** `POST /p/:token/edit` */
@@ -63,24 +87,34 @@ export async function saveEdit(page: SignedInRequest): Promise<FastifyReply> {
   const editable = await findEditable(page);
   if (editable === undefined) page.notFound();
   const form = formFor(editable, page);
-  const { fields, upload, fileRefusal, isOutdated } = await receivePushForm(page);
-  const sent = { form, editable, fields, hasFiles: upload !== undefined || fileRefusal !== undefined };
-  try {
-    if (isOutdated) return await sendBack(page, sent, { status: 403, sessionProblem: "outdated" });
-    if (fileRefusal !== undefined) throw fileRefusal;
+  const { urlToken } = editable.push;
+  const { edit: text, problems } = page.messages;
+  return takeForm(page, editForm(editable), async ({ fields, upload }) => {
     const values = valuesOf(form, fields);
-    if (values.removePassphrase && values.passphrase !== "") {
-      const problems = { passphrase: page.messages.edit.passphraseEither };
-      return await sendBack(page, sent, { status: 422, problems });
-    }
+    if (values.removePassphrase && values.passphrase !== "") return refused({ passphrase: text.passphraseEither });
     const wanted = readEdit(fields, values, form);
-    const edit = upload === undefined ? wanted : { ...wanted, upload };
-    return await answer(page, sent, await page.services.pushes.edit(editable.push.urlToken, edit, page.actor));
-  } catch (error) {
-    return await refuse(page, sent, error);
-  } finally {
-    await upload?.abandon();
-  }
+    const edited = await page.services.pushes.edit(urlToken, upload ? { ...wanted, upload } : wanted, page.actor);
+    switch (edited.outcome) {
+      case "edited":
+        return page.redirectAfterForm(`/p/${urlToken}/preview`);
+      case "passphrase_required":
+        return refused({ currentPassphrase: mayHaveFiles(form) ? text.passphraseNeededFiles : text.passphraseNeeded });
+      case "wrong_passphrase":
+        return refused({ currentPassphrase: text.wrongPassphrase });
+      case "too_many_attempts": {
+        const count = edited.retryAfterSeconds;
+        page.retryAfter(count);
+        return refused({ currentPassphrase: problems.tooManyAttempts({ count }) }, { status: 429 });
+      }
+      case "changed_meanwhile":
+        return refused({}, { status: 409, reason: "changed_meanwhile" });
+      case "gone":
+      case "unknown":
+        return renderGone(page);
+      default:
+        return unreachable(edited);
+    }
+  });
 }
 
 const noOptions = Object.fromEntries(optionNames.map((option) => [option, false])) as Record<PushOption, boolean>;
@@ -117,18 +151,17 @@ export async function returnEdit(page: PageRequest): Promise<FastifyReply> {
     locale: messages.locale.tag,
   };
   const model = {
-    form: { ...form, values: valuesOf(form, fields), problems: {}, refusal: null },
+    form: { ...form, values: valuesOf(form, fields), problems: {} },
     urlToken,
     push: null,
     hiddenFields: [...hiddenFieldsOf("sender", fields), ...hiddenFieldsOf("mail", fields)],
-    changedMeanwhile: false,
-    sessionProblem: "signed_out",
+    state: { refusal: null, reason: "signed_out" },
   } as const;
   return page.render(editView, model, { status: 401 });
 }
 
 function modelOf(form: FilledForm, { push }: Editable) {
-  return { form, urlToken: push.urlToken, push, hiddenFields: [], changedMeanwhile: false, sessionProblem: null };
+  return { form, urlToken: push.urlToken, push, hiddenFields: [], state: untouched };
 }
 
 function formFor(editable: Editable, { user, services, messages }: SignedInRequest): PushForm {
@@ -182,83 +215,4 @@ const noId = -1;
 function fileIdsIn(value: unknown): readonly number[] {
   if (!Array.isArray(value)) return [];
   return value.map((id) => (typeof id === "string" && idShape.test(id) ? Number(id) : noId));
-}
-
-async function answer(page: SignedInRequest, sent: SentEdit, edited: EditOutcome): Promise<FastifyReply> {
-  const { edit, problems } = page.messages;
-  const refused = (status: number, currentPassphrase: string) =>
-    sendBack(page, sent, { status, problems: { currentPassphrase } });
-  switch (edited.outcome) {
-    case "edited":
-      return page.redirectAfterForm(`/p/${sent.editable.push.urlToken}/preview`);
-    case "passphrase_required":
-      return refused(422, mayHaveFiles(sent.form) ? edit.passphraseNeededFiles : edit.passphraseNeeded);
-    case "wrong_passphrase":
-      return refused(422, edit.wrongPassphrase);
-    case "too_many_attempts":
-      page.retryAfter(edited.retryAfterSeconds);
-      return refused(429, problems.tooManyAttempts({ count: edited.retryAfterSeconds }));
-    case "changed_meanwhile":
-      return sendBack(page, sent, { status: 409, changedMeanwhile: true });
-    case "gone":
-    case "unknown":
-      return renderGone(page);
-    default:
-      return unreachable(edited);
-  }
-}
-
-/** @throws every error that is not about the form. */
-async function refuse(page: SignedInRequest, sent: SentEdit, error: unknown): Promise<FastifyReply> {
-  if (!(error instanceof AppError)) throw error;
-  const { form, hasFiles } = sent;
-  const { messages } = page;
-  switch (error.code) {
-    case "unavailable":
-      page.reportUnavailable(error);
-      return await sendBack(page, sent, { status: 503, refusal: messages.failure.unavailableText });
-    case "too_many_requests":
-    case "bytes_used_up":
-      return await sendBack(page, sent, { status: 429, refusal: describeWait(page, error) });
-    case "too_large": {
-      const max = form.limits.payloadCharactersMax;
-      const problems = hasFiles ? filesTooLarge(form, messages) : { payload: messages.problems.tooLong({ max }) };
-      return await sendBack(page, sent, { status: 413, problems });
-    }
-    case "invalid_fields": {
-      const filesOff = hasFiles && !form.takesFiles;
-      const problems = filesOff
-        ? { files: messages.edit.filesOff }
-        : describeProblems(error.fields ?? {}, form, messages);
-      const isUnsealed = error.fields?.encryption !== undefined;
-      return await sendBack(page, sent, {
-        status: 422,
-        problems,
-        ...(isUnsealed && { refusal: messages.rules.encryption }),
-      });
-    }
-    default:
-      throw error;
-  }
-}
-
-/** The form with everything that was typed, beside the push as it is stored by now. */
-async function sendBack(
-  page: SignedInRequest,
-  { fields, hasFiles }: SentEdit,
-  shown: {
-    status: number;
-    problems?: PushProblems;
-    refusal?: string;
-    changedMeanwhile?: boolean;
-    sessionProblem?: SessionProblem;
-  },
-): Promise<FastifyReply> {
-  const editable = await findEditable(page);
-  if (editable === undefined) return renderGone(page);
-  const { status, problems = {}, refusal = null, changedMeanwhile = false, sessionProblem = null } = shown;
-  const filesLost = hasFiles && !page.isSentByScript;
-  const form = { ...formFor(editable, page), removedFileIds: fileIdsIn(fields.remove_files), filesLost };
-  const filled = { ...form, values: valuesOf(form, fields), problems, refusal };
-  return page.render(editView, { ...modelOf(filled, editable), changedMeanwhile, sessionProblem }, { status });
 }

@@ -4,8 +4,9 @@ import { shownName } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
+import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Notice, ProblemSummary, RefusalNotice } from "../parts/notice.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import {
@@ -17,9 +18,8 @@ import {
   mayHaveFiles,
   summaryOf,
 } from "../push-form/fields.tsx";
-import type { SessionProblem } from "../push-form/form.ts";
 import { LabelControls, LimitControls, MailControls, OptionControls, SenderControls } from "../push-form/groups.tsx";
-import { FormMessages, SessionNotice } from "../push-form/messages.tsx";
+import type { FormState } from "../take-form.ts";
 
 interface EditModel {
   readonly form: FilledForm;
@@ -27,9 +27,7 @@ interface EditModel {
   /** As it is stored now, whatever was typed; null: nobody is signed in, so nothing of it is shown. */
   readonly push: OwnedPush | null;
   readonly hiddenFields: readonly HiddenField[];
-  /** Another edit was saved first, and nothing of this one. */
-  readonly changedMeanwhile: boolean;
-  readonly sessionProblem: SessionProblem | null;
+  readonly state: Omit<FormState, "status" | "problems">;
 }
 
 interface EditProps {
@@ -69,26 +67,13 @@ export function editView(model: EditModel, page: PageContext): Page {
       <div class="columns">
         <div class="card">
           <FormMessages page={page} unanswered={sending.unansweredEdit}>
-            <RefusalNotice text={form.refusal} />
-            <SessionNotice problem={model.sessionProblem} page={page} />
-            {model.changedMeanwhile && <ChangedNotice page={page} />}
-            {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+            <FormNotices state={model.state} problems={found} page={page} />
           </FormMessages>
           <EditForm model={model} page={page} />
         </div>
         {push !== null && <Facts push={push} page={page} />}
       </div>
     </Layout>
-  );
-}
-
-function ChangedNotice({ page: { messages } }: Pick<EditProps, "page">) {
-  const { edit } = messages;
-  return (
-    <Notice tone="warning" icon="alert" alert>
-      <h2 class="notice-heading">{edit.changedHeading}</h2>
-      <p>{edit.changedText}</p>
-    </Notice>
   );
 }
 

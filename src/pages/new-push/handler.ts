@@ -1,7 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { type KindDefaults, noDefaults } from "../../accounts/accounts.ts";
 import { minuteMs } from "../../base/clock.ts";
-import { AppError } from "../../base/errors.ts";
 import { byKind, type KindName } from "../../base/push-kinds.ts";
 import type { KindSettings, Range } from "../../config/config.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
@@ -13,25 +12,25 @@ import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
 import { renderGone } from "../gone.tsx";
 import { offeredTimes, offersDays } from "../push-form/controls.tsx";
-import { describeProblems, filesTooLarge, ownersFields, valuesOf } from "../push-form/fields.tsx";
+import { describeProblems, type FieldName, filesTooLarge, ownersFields, valuesOf } from "../push-form/fields.tsx";
 import {
   accountMark,
   allowedKinds,
-  describeWait,
   enabledKinds,
   formLimits,
   offeredMails,
   type PushForm,
+  readSentForm,
   receivePushForm,
   type SentFields,
   type SentForm,
-  type SessionProblem,
   textIn,
 } from "../push-form/form.ts";
 import { byKindOption } from "../push-form/options.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { withNext } from "../return-path.ts";
 import { isOwn } from "../secret/handler.ts";
+import { type FormDeclaration, type FormState, isSessionProblem, refused, takeForm, untouched } from "../take-form.ts";
 import { adoptOldCookies, rememberedSettings, rememberSettings } from "./remembered.ts";
 import { type NewPushForm, newPushView } from "./view.tsx";
 
@@ -89,29 +88,48 @@ export async function showAnother(page: SignedInRequest): Promise<FastifyReply> 
   return renderUntouched(page, push.kind, starting, `/p/${push.urlToken}/another`);
 }
 
+/** The settings are those at the start of the request, so that the form can be sent back while nothing can be read. */
+function newPushForm(starting: StartingSettings): FormDeclaration<PageRequest, SentForm, FieldName> {
+  const formOf = (page: PageRequest, sent: SentForm) => formForSent(sent, starting, page);
+  const show = (page: PageRequest, sent: SentForm, state: FormState<FieldName>) =>
+    renderForm(page, sentForm(sent, state, starting, page), state.status);
+  return {
+    read: readSentForm,
+    async receive(page) {
+      const received = await receivePushForm(page);
+      return { ...received, sessionProblem: sessionProblemOf(received.typed, page) };
+    },
+    show,
+    early(page, sent) {
+      if (isClosedTo(page)) return page.redirect(signInPath);
+      return textIn(sent.fields, "show_kind") === undefined ? undefined : show(page, sent, untouched);
+    },
+    signedOut: (page, { accountMark: mark }) =>
+      mark === undefined ? page.redirect(withNext(signInPath, "/?kind=file")) : undefined,
+    tooLarge: (page, sent) => filesTooLarge(formOf(page, sent), page.messages),
+    describe(page, sent, found) {
+      const { problems, rules } = page.messages;
+      if (found.idempotencyKey !== undefined) return { reason: "form_used", refusal: problems.formUsed };
+      return {
+        problems: describeProblems(found, formOf(page, sent), page.messages),
+        refusal: found.encryption === undefined ? null : rules.encryption,
+      };
+    },
+  };
+}
+
 /** `POST /p` */
 export async function createPush(page: PageRequest): Promise<FastifyReply> {
   const starting = await startingSettings(page);
-  const sent = await receivePushForm(page);
-  const shownKind = textIn(sent.fields, "show_kind");
-  const back = sentForm(sent, shownKind ?? textIn(sent.fields, "kind"), starting, page);
-  try {
-    const problem = sessionProblemOf(sent, page);
-    if (problem !== null) return renderForm(page, withSessionProblem(back, problem, sent), statusOf[problem]);
-    if (isClosedTo(page)) return page.redirect(signInPath);
-    if (shownKind !== undefined) return renderForm(page, back, 200);
+  return takeForm(page, newPushForm(starting), async (sent) => {
     const wanted = { ...readNewPush(sent, starting), idempotencyKey: sent.idempotencyKey };
     if (isUnsealedUnasked(wanted, sent, starting, page)) {
-      return renderForm(page, { ...back, refusal: page.messages.endToEnd.unsealedRefused, asksForUnsealed: true }, 422);
+      return refused({}, { refusal: page.messages.endToEnd.unsealedRefused, reason: "unsealed" });
     }
     const push = await page.services.pushes.create(wanted, page.actor);
     await rememberChoices(page, sent, push.kind, wanted);
     return page.redirectAfterForm(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
-  } catch (error) {
-    return sendBack(page, back, error, sent);
-  } finally {
-    await sent.upload?.abandon();
-  }
+  });
 }
 
 async function rememberChoices(page: PageRequest, sent: SentForm, kind: KindName, wanted: CreatePush): Promise<void> {
@@ -149,46 +167,40 @@ function isClosedTo({ user, services }: PageRequest): boolean {
   return user === null && !services.config.allowAnonymous;
 }
 
-const statusOf: Readonly<Record<SessionProblem, number>> = { signed_out: 401, other_account: 409, outdated: 403 };
-
 /** A push must not belong to another account than the form said, or to none. */
-function sessionProblemOf({ isOutdated, accountMark: mark, withoutAccount }: SentForm, { user }: PageRequest) {
-  if (isOutdated) return "outdated";
+function sessionProblemOf({ accountMark: mark, withoutAccount }: SentForm, { user }: PageRequest) {
   if (mark === undefined || mark === accountMark(user)) return null;
   if (user !== null) return "other_account";
   return withoutAccount ? null : "signed_out";
 }
 
-/** Without its session, the form keeps the account that it is for, and what only owners can set. */
-function withSessionProblem(back: NewPushForm, sessionProblem: SessionProblem, sent: SentForm): NewPushForm {
-  const isSignedOut = sessionProblem === "signed_out";
-  return {
-    ...back,
-    sessionProblem,
-    account: back.account ?? sent.accountMark ?? null,
-    hiddenFields: isSignedOut ? ownersFields(sent.fields) : [],
-  };
+/** The form of the kind that was asked for, else of that which was sent. */
+function formForSent({ fields }: SentForm, starting: StartingSettings, page: PageRequest): PushForm {
+  return formFor(textIn(fields, "show_kind") ?? textIn(fields, "kind"), starting, page);
 }
 
-/** What was sent, in the form of a kind. */
+/** What was sent. Without its session, the form keeps the account that it is for, and what only owners can set. */
 function sentForm(
   sent: SentForm,
-  kind: string | undefined,
+  state: FormState<FieldName>,
   starting: StartingSettings,
   page: PageRequest,
 ): NewPushForm {
-  const form = formFor(kind, starting, page);
-  const others = otherForms(form, sent.fields, starting, page);
-  const hasFiles = sent.upload !== undefined || sent.fileRefusal !== undefined;
+  const form = formForSent(sent, starting, page);
+  const { idempotencyKey, account } = newForm(page);
   return {
     ...form,
-    ...newForm(page),
-    others,
-    filesLost: hasFiles && !page.isSentByScript,
+    others: otherForms(form, sent.fields, starting, page),
+    state,
+    problems: state.problems,
+    filesLost: sent.hasFiles && !page.isSentByScript,
     values: valuesOf(form, sent.fields),
     remember: isRemembered(sent),
+    account: account ?? (isSessionProblem(state.reason) ? (sent.accountMark ?? null) : null),
+    hiddenFields: state.reason === "signed_out" ? ownersFields(sent.fields) : [],
     // Sent again after a failure, the form must not create another push.
-    idempotencyKey: page.user === null ? null : (sent.idempotencyKey ?? newKey(page)),
+    idempotencyKey:
+      page.user === null || state.reason === "form_used" ? idempotencyKey : (sent.idempotencyKey ?? idempotencyKey),
   };
 }
 
@@ -197,10 +209,8 @@ const newKey = ({ services }: PageRequest) => makeOpaqueToken(services.random);
 function newForm(page: PageRequest) {
   return {
     problems: {},
-    refusal: null,
+    state: untouched,
     remember: false,
-    asksForUnsealed: false,
-    sessionProblem: null,
     account: accountMark(page.user),
     hiddenFields: [],
     idempotencyKey: page.user === null ? null : newKey(page),
@@ -214,18 +224,14 @@ function otherForms({ kind: shown }: PushForm, sent: SentFields, starting: Start
     .filter((kind) => kind !== shown)
     .map((kind) => {
       const form = formFor(kind, starting, page);
-      return { ...form, values: valuesOf(form, fields), problems: {}, refusal: null };
+      return { ...form, values: valuesOf(form, fields), problems: {} };
     });
 }
 
 const isRemembered = ({ fields }: SentForm) => textIn(fields, "remember") === "1";
 
-/** What the form leaves out is as in the untouched form. @throws AppError as `readCreatePush`; the refusal of a file. */
-function readNewPush(
-  { fields, upload, fileRefusal, withoutAccount }: SentForm,
-  { firstKind, kinds }: StartingSettings,
-): CreatePush {
-  if (fileRefusal !== undefined) throw fileRefusal;
+/** What the form leaves out is as in the untouched form. @throws AppError as `readCreatePush`. */
+function readNewPush({ fields, upload, withoutAccount }: SentForm, { firstKind, kinds }: StartingSettings): CreatePush {
   const { notifyEmailsToLocale, ...given } = readCreatePush(
     withoutAccount ? withoutOwnersFields(fields) : fields,
   ).request;
@@ -323,36 +329,6 @@ function formFor(askedKind: string | undefined, starting: StartingSettings, page
     filesLost: false,
     locale: page.messages.locale.tag,
   };
-}
-
-/** The form with everything that was typed, each problem beside its field. @throws every error that is not about the form. */
-function sendBack(page: PageRequest, form: NewPushForm, error: unknown, sent: SentForm): FastifyReply {
-  if (!(error instanceof AppError)) throw error;
-  const { messages } = page;
-  switch (error.code) {
-    case "not_authenticated":
-      if (sent.accountMark === undefined) return page.redirect(withNext(signInPath, "/?kind=file"));
-      return renderForm(page, withSessionProblem(form, "signed_out", sent), statusOf.signed_out);
-    case "unavailable":
-      page.reportUnavailable(error);
-      return renderForm(page, { ...form, refusal: messages.failure.unavailableText }, 503);
-    case "too_many_requests":
-    case "bytes_used_up":
-      return renderForm(page, { ...form, refusal: describeWait(page, error) }, 429);
-    case "too_large":
-      return renderForm(page, { ...form, problems: filesTooLarge(form, messages) }, 413);
-    case "invalid_fields": {
-      if (error.fields?.idempotencyKey !== undefined) {
-        const anotherPush = { ...form, idempotencyKey: newKey(page), refusal: messages.problems.formUsed };
-        return renderForm(page, anotherPush, 422);
-      }
-      const problems = describeProblems(error.fields ?? {}, form, messages);
-      const refusal = error.fields?.encryption === undefined ? null : messages.rules.encryption;
-      return renderForm(page, { ...form, problems, refusal }, 422);
-    }
-    default:
-      throw error;
-  }
 }
 
 function renderForm(

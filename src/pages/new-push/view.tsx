@@ -3,24 +3,23 @@ import { pushLimits } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Checkbox } from "../parts/fields.tsx";
+import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Notice, ProblemSummary, RefusalNotice } from "../parts/notice.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { FieldEditorParts } from "../push-form/field-editor.tsx";
 import { Controls, type FilledForm, type HiddenField, HiddenFields, summaryOf } from "../push-form/fields.tsx";
-import { accountField, type SessionProblem } from "../push-form/form.ts";
+import { accountField } from "../push-form/form.ts";
 import { LimitControls, MoreOptions, OptionControls } from "../push-form/groups.tsx";
-import { FormMessages, SessionNotice } from "../push-form/messages.tsx";
+import type { FormState } from "../take-form.ts";
 
 export interface NewPushForm extends FilledForm {
   /** The browser shall remember the limits and options. */
   readonly remember: boolean;
-  /** The browser has not sealed the secret, and the form asks whether it may be sent so. */
-  readonly asksForUnsealed: boolean;
   /** The forms of the other kinds, to which the script switches without leaving the page. */
   readonly others: readonly FilledForm[];
-  /** Why nothing was created; null: not because of the session. */
-  readonly sessionProblem: SessionProblem | null;
+  /** Why nothing was created. With "unsealed" the form asks whether the browser may send the secret so. */
+  readonly state: Omit<FormState, "status" | "problems">;
   /** `accountMark` of the account that the push is for; null: none. */
   readonly account: string | null;
   /** Values of `push[...]` that the form has no controls for. */
@@ -67,13 +66,12 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
           <p class="field-hint">{model.kinds.length === 0 ? page.messages.rules.nothing : page.messages.rules.kinds}</p>
         )}
         <FormMessages page={page} unanswered={page.user === null ? sending.unansweredAnonymous : sending.unanswered}>
-          <RefusalNotice text={form.refusal} />
-          <SessionNotice
-            problem={form.sessionProblem}
+          <FormNotices
+            state={form.state}
+            problems={found}
             withoutAccountForm={model.mayCreateWithoutAccount ? formId : undefined}
             page={page}
           />
-          {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
         </FormMessages>
         <PushForm model={model} page={page} />
         {form.others.map((other) => (
@@ -178,7 +176,9 @@ function PushForm({ model: { form, mayAttachFiles, sealedByDefault }, page }: Mo
         <Limits form={form} page={page} />
         <Controls group="passphrase" form={form} page={page} />
         <SealChoice checked={sealedByDefault} isRequired={isSealRequired} page={page} />
-        {sealedByDefault && !isSealRequired && <UnsealedChoice isShown={form.asksForUnsealed} page={page} />}
+        {sealedByDefault && !isSealRequired && (
+          <UnsealedChoice isShown={form.state.reason === "unsealed"} page={page} />
+        )}
         {page.user === null && (
           <Checkbox
             id="push_remember"

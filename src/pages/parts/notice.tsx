@@ -57,18 +57,17 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-/** The problems of these fields, in the order of `fieldIds`. */
+/** The problems of these fields, in this order. @param fields the ids of their controls, by name if that is another. */
 export function problemsAt<Name extends string>(
-  fieldIds: Readonly<Record<Name, string>>,
-  found: Readonly<Partial<Record<Name, string>>>,
+  fields: readonly Name[] | Readonly<Record<Name, string>>,
+  found: Readonly<Partial<Record<Name, string | undefined>>>,
   labelOf: (name: Name) => string,
   { problems }: Messages,
 ): readonly FieldProblem[] {
-  const names = Object.keys(fieldIds) as Name[];
-  return names.flatMap((name) => {
+  const ids = Array.isArray(fields) ? fields.map((name) => [name, name]) : Object.entries(fields);
+  return (ids as [Name, string][]).flatMap(([name, fieldId]) => {
     const problem = found[name];
-    if (problem === undefined) return [];
-    return [{ fieldId: fieldIds[name], message: problems.of({ field: labelOf(name), problem }) }];
+    return problem === undefined ? [] : [{ fieldId, message: problems.of({ field: labelOf(name), problem }) }];
   });
 }
 

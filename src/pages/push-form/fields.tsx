@@ -7,6 +7,7 @@ import type { PageContext } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, TextField } from "../parts/fields.tsx";
 import type { FieldProblem } from "../parts/notice.tsx";
+import type { FormState } from "../take-form.ts";
 import {
   ExpiryControl,
   FilesControl,
@@ -302,13 +303,11 @@ type Named<Definition> = { [Name in FieldName]: Fields[Name] extends Definition 
 export type PushValues = Readonly<Record<Named<TextDefinition>, string> & Record<Named<BoxDefinition>, boolean>>;
 
 /** One sentence a field, in the language of the page. */
-export type PushProblems = Readonly<Partial<Record<FieldName, string>>>;
+export type PushProblems = FormState<FieldName>["problems"];
 
 export interface FilledForm extends PushForm {
   readonly values: PushValues;
   readonly problems: PushProblems;
-  /** Why the push could not be stored just now; the form has everything for another attempt. */
-  readonly refusal: string | null;
 }
 
 const definitions = Object.entries(pushFields) as [FieldName, TextDefinition | BoxDefinition | BareDefinition][];

@@ -4,12 +4,13 @@ import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
-import { FormTokenRefusal } from "../../http/cross-site.ts";
 import { formIdempotencyKey } from "../../http/parameters.ts";
 import type { Policy } from "../../policies/policies.ts";
 import { type EditablePush, type PushOption, pushLimits, type Upload } from "../../pushes/pushes.ts";
 import type { PageContext } from "../page.ts";
+import { withoutAccountField } from "../parts/form-messages.tsx";
 import type { PageRequest } from "../request.ts";
+import type { Received } from "../take-form.ts";
 
 /** The kinds of push that this server creates. */
 export function enabledKinds(config: Pick<Config, "kinds">): readonly KindName[] {
@@ -116,26 +117,20 @@ export function textIn(fields: SentFields, wireName: string): string | undefined
 /** A form as it was sent. */
 export interface SentForm {
   readonly fields: SentFields;
-  /** The files, already stored; undefined: none. The caller must pass them to a push or abandon them. */
+  /** The files, already stored; undefined: none. */
   readonly upload: Upload | undefined;
-  /** Why a file was refused. */
-  readonly fileRefusal: AppError | undefined;
+  /** It had files, which may have been refused. */
+  readonly hasFiles: boolean;
   /** The random text of the form; undefined: none. */
   readonly idempotencyKey: string | undefined;
   /** `accountMark` of the account for which the form was rendered; undefined: for nobody. */
   readonly accountMark: string | undefined;
   /** The person has decided to create the push without the account for which the form was rendered. */
   readonly withoutAccount: boolean;
-  /** The form has not the token of this session: it must not take effect. */
-  readonly isOutdated: boolean;
 }
 
-/** Why a form must not take effect, although it may be right: the session is not the one that it was rendered for. */
-export type SessionProblem = "signed_out" | "other_account" | "outdated";
-
-/** The name of the hidden field, and of the button. */
+/** The name of the hidden field. */
 export const accountField = "account";
-export const withoutAccountField = "without_account";
 
 /** Marks a form as rendered for this account, so that it does not take effect for another one, or for nobody. */
 export function accountMark(user: User | null): string | null {
@@ -143,24 +138,11 @@ export function accountMark(user: User | null): string | null {
 }
 
 /**
- * Says that the byte budget of the account or the client is used up, or that too many passphrases were tried: a form with an
- * idempotency key that is sent again tries the passphrase of its push.
- */
-export function describeWait(page: PageRequest, error: AppError): string {
-  const { user, services, messages } = page;
-  const count = page.waitAfter(error);
-  if (error.code !== "bytes_used_up") return messages.problems.tooManyAttempts({ count });
-  const { bytesPerDay } = services.config;
-  const max = user === null ? bytesPerDay.client : bytesPerDay.account;
-  return messages.problems.bytesUsedUp({ size: messages.formats.bytes(max) });
-}
-
-/**
  * Reads the form and stores its files as they arrive. A refused file does not end the reading: the fields after it are
  * still read, so that the form can be sent back with everything that was typed.
  * @throws AppError as `receiveBody`, and invalid_request; the files are then abandoned.
  */
-export async function receivePushForm(page: PageRequest): Promise<SentForm> {
+export async function receivePushForm(page: PageRequest): Promise<Received<SentForm>> {
   let upload: Upload | undefined;
   let fileRefusal: AppError | undefined;
   const add = async (addTo: (upload: Upload) => Promise<void>) => {
@@ -187,11 +169,13 @@ export async function receivePushForm(page: PageRequest): Promise<SentForm> {
       await add((to) => to.addFile(file));
     });
     await addNamed(form);
-    return { ...sentIn(form), upload, fileRefusal, isOutdated: false };
+    const sent = readSentForm(form);
+    if (sent === undefined) throw new AppError("invalid_request", "The form contains no push.");
+    const hasFiles = upload !== undefined || fileRefusal !== undefined;
+    return { typed: { ...sent, upload, hasFiles }, upload, fileRefusal };
   } catch (error) {
     await upload?.abandon();
-    if (!(error instanceof FormTokenRefusal) || findPush(error.form) === undefined) throw error;
-    return { ...sentIn(error.form), upload: undefined, fileRefusal: undefined, isOutdated: true };
+    throw error;
   }
 }
 
@@ -201,7 +185,7 @@ export async function receiveWithoutFiles({ request, services }: PageRequest) {
   const form = await receiveForm(request, services.bodyIntake, async () => {
     hasFiles = true;
   });
-  return { fields: findPush(form) === undefined ? {} : pushFieldsOf(form), hasFiles };
+  return { fields: readSentForm(form)?.fields ?? {}, hasFiles };
 }
 
 /** The addresses of files that the page's script has sent before the form. */
@@ -209,22 +193,22 @@ export function uploadsIn({ uploads }: SentFields): readonly string[] {
   return Array.isArray(uploads) ? uploads.filter((address) => typeof address === "string") : [];
 }
 
-function sentIn(form: FormFields) {
+/** A form without its files; undefined: it has no push. */
+export function readSentForm(form: FormFields): SentForm | undefined {
+  const push = findPush(form);
+  if (push === undefined) return undefined;
   return {
-    fields: pushFieldsOf(form),
+    fields: withLineFeedsIn(push),
+    upload: undefined,
+    hasFiles: false,
     idempotencyKey: formIdempotencyKey(form),
     accountMark: textOf(form, accountField) || undefined,
     withoutAccount: textOf(form, withoutAccountField) !== "",
   };
 }
 
-/**
- * The push of a form. Browsers send line ends as CR LF; they become LF again, because a key with other line ends is not a
- * valid key.
- */
-function pushFieldsOf(form: FormFields): SentFields {
-  const push = findPush(form);
-  if (push === undefined) throw new AppError("invalid_request", "The form contains no push.");
+/** Browsers send line ends as CR LF; they become LF again, because a key with other line ends is not a valid key. */
+function withLineFeedsIn(push: SentFields): SentFields {
   return Object.fromEntries(
     Object.entries(push).map(([name, value]) => [name, typeof value === "string" ? withLineFeeds(value) : value]),
   );

@@ -7,12 +7,12 @@ import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/fields.tsx";
+import { FormMessages } from "../parts/form-messages.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { MessageCard, Notice, ProblemSummary, problemsAt, RefusalNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { SendingMeter } from "../parts/sending-meter.tsx";
 import { withLineFeeds } from "../push-form/form.ts";
-import { FormMessages } from "../push-form/messages.tsx";
 import type { PageRequest } from "../request.ts";
 
 /** The value of `?done=` after an answer was handed over. */

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { signInPath } from "../../http/authentication.ts";
 import { type PageContext, pageHref } from "../page.ts";
-import { Notice } from "../parts/notice.tsx";
-import { UnsentNotice } from "../parts/unsent-notice.tsx";
-import { type SessionProblem, withoutAccountField } from "./form.ts";
+import type { FormState } from "../take-form.ts";
+import { type FieldProblem, Notice, ProblemSummary, RefusalNotice } from "./notice.tsx";
+import { UnsentNotice } from "./unsent-notice.tsx";
 
 interface FormMessagesProps {
   readonly page: PageContext;
@@ -39,19 +39,41 @@ export function FormMessages({ page, unanswered, children }: FormMessagesProps) 
   );
 }
 
-interface SessionNoticeProps {
-  readonly problem: SessionProblem | null;
+/** The name of the button that creates a push without the account for which its form was rendered. */
+export const withoutAccountField = "without_account";
+
+interface FormNoticesProps {
+  readonly state: Omit<FormState, "status" | "problems">;
+  readonly problems?: readonly FieldProblem[];
   /** The id of the form, if it can be sent without an account. */
   readonly withoutAccountForm?: string | undefined;
   readonly page: PageContext;
 }
 
+/** Why a form was sent back. */
+export function FormNotices({ state, problems = [], withoutAccountForm, page }: FormNoticesProps) {
+  const { edit, problems: text } = page.messages;
+  return (
+    <>
+      <RefusalNotice text={state.refusal} />
+      <SessionNotice reason={state.reason} withoutAccountForm={withoutAccountForm} page={page} />
+      {state.reason === "changed_meanwhile" && (
+        <Notice tone="warning" icon="alert" alert>
+          <h2 class="notice-heading">{edit.changedHeading}</h2>
+          <p>{edit.changedText}</p>
+        </Notice>
+      )}
+      {problems.length > 0 && <ProblemSummary heading={text.heading} problems={problems} />}
+    </>
+  );
+}
+
+interface SessionNoticeProps extends Pick<FormState, "reason">, Pick<FormNoticesProps, "withoutAccountForm" | "page"> {}
+
 /** Nothing has happened, because the form is not of this session. */
-export function SessionNotice({ problem, withoutAccountForm, page }: SessionNoticeProps) {
+function SessionNotice({ reason, withoutAccountForm, page }: SessionNoticeProps) {
   const { sending } = page.messages;
-  switch (problem) {
-    case null:
-      return null;
+  switch (reason) {
     case "outdated":
       return (
         <Notice tone="warning" icon="shield" alert>
@@ -84,5 +106,7 @@ export function SessionNotice({ problem, withoutAccountForm, page }: SessionNoti
           </p>
         </Notice>
       );
+    default:
+      return null;
   }
 }
