@@ -112,6 +112,18 @@ test("a view whose email was not queued before a crash is notified after the res
   expect(await countRows(again.app.domain.db, "view_notifications")).toBe(0);
 });
 
+test("no view of a push without notifications waits for an email, the last one neither", async () => {
+  const sink = await startMailSink();
+  await using fixture = await openTestDomain({ environment: sink.environment });
+  const { accounts, pushes, db } = fixture.domain;
+  const { id } = await accounts.createUser({ email: owner, password: "a long enough password", admin: false });
+  const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 2 }, signedIn(id));
+  for (const outcome of ["revealed", "revealed", "gone"]) {
+    expect(await pushes.claimView(urlToken, countEveryone, stranger)).toMatchObject({ outcome });
+  }
+  expect(await countRows(db, "view_notifications")).toBe(0);
+});
+
 test("anonymous users, unconfirmed addresses and servers without mail get no notifications", async () => {
   await using mailing = await startMailing();
   const refused = async (answer: ReturnType<Mailing["create"]>) => [
