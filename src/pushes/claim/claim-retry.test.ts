@@ -143,6 +143,18 @@ test("each key counts one view, and a repetition of an earlier one counts none",
   expect(await viewsOf(fixture, urlToken)).toBe(3);
 });
 
+test.each([
+  ["an anonymous push", stranger],
+  ["a push of a list", owner],
+])("the last view of %s by a request without a key leaves what an earlier key repeats", async (_what, actor) => {
+  await using fixture = await openTestDomain();
+  const { urlToken } = await create(fixture, { expireAfterViews: 2 }, actor);
+  expect(await claim(fixture, urlToken, { key })).toMatchObject(first);
+  expect(await claim(fixture, urlToken)).toMatchObject(first);
+  expect(await claim(fixture, urlToken, { key })).toMatchObject(again);
+  expect(await claim(fixture, urlToken)).toMatchObject({ outcome: "gone" });
+});
+
 test("the key opens only the push that it was used for", async () => {
   await using fixture = await openTestDomain();
   const one = await create(fixture);
