@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readRows } from "../support/engine-database.ts";
 import { shapes } from "../support/provider.ts";
 import { startSignOnApp } from "../support/sign-on.ts";
 
@@ -45,4 +46,21 @@ test("the identity moves once, to the person with its object id, and the trail s
     ["relinked", bob.email],
     ["allowed_relinking", "1"],
   ]);
+});
+
+test("what is kept of an identity is in the download of the account's data, and gone with the account", async () => {
+  const site = await startSignOnApp(claim, shapes.microsoft);
+  site.provider.people.set("b-1", bob);
+  const visitor = site.newVisitor();
+  await site.signOn(visitor, "b-1");
+  const { accounts, db, deleteAccount } = site.app.app.domain;
+  const exported = (await visitor.get("/users/edit/data")).json();
+  expect(exported.single_sign_on).toEqual([
+    { issuer: site.provider.issuer, subject: "b-1", object_id: "o-1", linked_at: expect.any(String) },
+  ]);
+  const user = await accounts.findUserByEmail(bob.email);
+  expect(await deleteAccount(user?.id ?? 0, shell)).toMatchObject({ outcome: "done" });
+  for (const table of ["identities", "sign_on_steps", "scim_users", "sessions"]) {
+    expect(await readRows(db, `SELECT * FROM ${table}`)).toEqual([]);
+  }
 });

@@ -19,6 +19,8 @@ export interface IdentityKey {
 export interface Identity extends IdentityKey {
   /** Milliseconds since the epoch. */
   readonly linkedAt: number;
+  /** Microsoft's `oid` at the last sign-on; null: there was none. */
+  readonly objectId: string | null;
 }
 
 export interface NewLink extends IdentityKey {
@@ -68,11 +70,14 @@ export function createIdentityStore(db: Database, seals: PasswordSeals, random: 
     },
     /** Newest first. */
     listIdentities: async (userId: number): Promise<readonly Identity[]> =>
-      reading.openAll(access, await db.read.all(identitiesOf, userId)).map(({ issuer, subject, createdAt }) => ({
-        issuer,
-        subject,
-        linkedAt: createdAt,
-      })),
+      reading
+        .openAll(access, await db.read.all(identitiesOf, userId))
+        .map(({ issuer, subject, createdAt, objectId }) => ({
+          issuer,
+          subject,
+          linkedAt: createdAt,
+          objectId,
+        })),
     /** Creates a confirmed account without a password, and its identity. Never the first account of a server. */
     insertUserWithIdentity: ({
       issuer,

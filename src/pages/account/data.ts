@@ -182,6 +182,6 @@ function presentMembership({ name, byClaim, addedAt }: Membership) {
   return { name, by: byClaim ? "single_sign_on" : "administrator", added_at: timestamp(addedAt) };
 }
 
-function presentIdentity({ issuer, subject, linkedAt }: Identity) {
-  return { issuer, subject, linked_at: timestamp(linkedAt) };
+function presentIdentity({ issuer, subject, objectId, linkedAt }: Identity) {
+  return { issuer, subject, object_id: objectId, linked_at: timestamp(linkedAt) };
 }
