@@ -82,9 +82,13 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
   const icons = (await readdir(join(root, "src/pages/design")))
     .filter((name) => /\.(?:svg|png)$/.test(name))
     .map((name) => `src/pages/design/${name}`);
-  const styles = ["design/sealpush.css", "design/admin.css", "design/dark.css", "created/created.css"].map(
-    (name) => `src/pages/${name}`,
-  );
+  const styles = [
+    "design/sealpush.css",
+    "design/admin.css",
+    "design/dark.css",
+    "design/signed-in.css",
+    "created/created.css",
+  ].map((name) => `src/pages/${name}`);
   return {
     absWorkingDir: root,
     entryPoints: [...scripts, ...styles, ...icons],

@@ -1,4 +1,6 @@
+import { enableKeys } from "./parts/keys.ts";
 import { forgetAtSignOut, forgetKeysOfGone } from "./parts/stored-keys.ts";
 
+enableKeys();
 forgetAtSignOut();
 void forgetKeysOfGone();

@@ -15,6 +15,13 @@ export interface EnglishMessages {
     readonly signOut: string;
     readonly signedInAs: Message<{ email: string }>;
   };
+  readonly keys: {
+    readonly heading: string;
+    readonly search: string;
+    readonly rows: string;
+    readonly open: string;
+    readonly pages: string;
+  };
   readonly faults: {
     readonly untrustedProxy: string;
     readonly noAccountEmails: string;

@@ -5,6 +5,7 @@ export type AssetName =
   | "sealpush.css"
   | "admin.css"
   | "created.css"
+  | "signed-in.css"
   | "dark.css"
   | "favicon.svg"
   | "icon-180.png"

@@ -4,6 +4,7 @@ import { aboutPath } from "./about/path.ts";
 import type { AssetName } from "./assets.ts";
 import { keepsLanguage } from "./language-choice.ts";
 import { type PageContext, pageHref, withLocale } from "./page.ts";
+import { Keys } from "./parts/keys.tsx";
 import { LinkCard } from "./parts/link-card.tsx";
 import { brandingHref, inlineStyle, prefersDark, styleSheetsOf, Wordmark } from "./parts/logo.tsx";
 import { Notice } from "./parts/notice.tsx";
@@ -67,9 +68,11 @@ export function Layout({
         {leadsTo !== undefined && <meta http-equiv="refresh" content={`0;url=${leadsTo}`} />}
         {hasCard && <LinkCard page={page} title={title} />}
         {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
-        {(["sealpush.css", ...styles] as const).map((name) => (
-          <link key={name} rel="stylesheet" href={assetUrl(name)} />
-        ))}
+        {(["sealpush.css", ...(page.user === null ? [] : (["signed-in.css"] as const)), ...styles] as const).map(
+          (name) => (
+            <link key={name} rel="stylesheet" href={assetUrl(name)} />
+          ),
+        )}
         {themeMode !== "light" && <link rel="stylesheet" href={assetUrl("dark.css")} media={darkMedia(themeMode)} />}
         <ThemeStyle theme={theme} />
         {!privatePage && !page.recipientsOnly && (
@@ -101,6 +104,7 @@ export function Layout({
           {asksFirstAt !== undefined && <AsksFirst at={asksFirstAt} page={page} />}
         </main>
         <Footer page={page} />
+        {page.user !== null && <Keys page={page} />}
       </body>
     </html>
   );

@@ -116,8 +116,8 @@ describe("with only the keyboard", () => {
     const { page } = await site.visit({ signedIn: true, colorScheme: "dark" });
     await page.goto("/users/token");
     await tabTo(page, en.nav.signOut);
-    await tabTo(page, en.tokens.submit);
     await tabTo(page, en.tokens.revokeOne({ name: "test" }));
+    await tabTo(page, en.tokens.submit);
     await page.goto("/?kind=file");
     expect(await focusOf(page)).toEqual({ name: en.newPush.files, seen: true });
     await tabTo(page, en.newPush.payload.file);

@@ -17,8 +17,8 @@ export function tokensView(model: TokensModel, page: PageContext): Page {
         <p class="lead">{tokens.lead}</p>
       </div>
       {model.made !== null && <MadeToken made={model.made} messages={page.messages} />}
-      <TokenFormCard model={model} page={page} />
       <TokenList model={model} page={page} />
+      <TokenFormCard model={model} page={page} />
     </Layout>
   );
 }
