@@ -215,6 +215,11 @@ const cliIo = (): CliIo => ({
 });
 
 async function runCommand(argv: readonly string[]): Promise<number> {
+  const [command = "serve", ...rest] = argv;
+  if (command === "serve" && rest.length === 0) {
+    const { serveAlone } = await import("./cli/serve.ts");
+    return await serveAlone(cliIo());
+  }
   const { runCli } = await import("./cli/cli.ts");
   return await runCli(argv, cliIo());
 }

@@ -5,17 +5,16 @@ import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io
 import { addCompletionCommand } from "./completion.ts";
 import { addConfigCommands } from "./config.ts";
 import { addDoctorCommand } from "./doctor.ts";
-import { reportError, WrongSettings } from "./errors.ts";
+import { reportError } from "./errors.ts";
 import { addImportVerification } from "./import/verify.ts";
 import { addImport } from "./import.ts";
 import { addJobsCommands } from "./jobs.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMailCommands } from "./mail.ts";
 import { addMoveCommand } from "./move.ts";
-import { prepareMoveIn, serveOrExplain } from "./move-in.ts";
 import { addOidcCommands } from "./oidc.ts";
 import { addPushesCommands } from "./pushes.ts";
-import { loadSettings } from "./settings.ts";
+import { serveCommand } from "./serve.ts";
 import { addTokenCommands } from "./token.ts";
 import { addUserCommands } from "./user.ts";
 
@@ -99,9 +98,6 @@ function addServe(program: Command, { io, setExitCode }: CommandDeps): void {
     .description("Start the server. This is the default command.")
     .addHelpText("after", exitCodesHelp)
     .action(async () => {
-      const loaded = loadSettings(io.environment);
-      const stopped = await prepareMoveIn(io, loaded);
-      if (!loaded.ok) throw new WrongSettings(loaded.mistakes);
-      setExitCode(stopped ?? (await serveOrExplain(io, loaded)));
+      setExitCode(await serveCommand(io));
     });
 }

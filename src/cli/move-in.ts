@@ -19,8 +19,6 @@ import { parseSourceAddress, type SourceAddress } from "./import/database-addres
 import { findOldDatabase, findSource, noSource, optionsAsSettings } from "./import/given-source.ts";
 import { loggedOutput } from "./import/import-output.ts";
 import { openSource, type SourceArguments } from "./import/open-source.ts";
-import { importPasswordPusher } from "./import.ts";
-import { openProgressServer } from "./move-in/progress-server.ts";
 import { markSource, sourceMarkOf } from "./move-in/source-mark.ts";
 import { openDatabaseOf } from "./open-domain.ts";
 
@@ -176,6 +174,9 @@ async function moveIn(io: CliIo, loaded: LoadResult, config: Config): Promise<nu
   refuseShortLivedData(config);
   refuseSecondMoveIn(config, source);
   makeDataFolder(config.dataDir);
+  // Only a start that imports loads what it needs.
+  const { importPasswordPusher } = await import("./import.ts");
+  const { openProgressServer } = await import("./move-in/progress-server.ts");
   const server = await openProgressServer(config);
   const events = eventsTo(io, config.logLevel);
   events.importStarted(server.port);

@@ -1,6 +1,7 @@
-import { type IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse as HttpResponse, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { baseHeaders, jsonType } from "./headers.ts";
+import { ServerResponse } from "./node-http.ts";
 
 interface Answer {
   readonly status: number;
@@ -86,7 +87,7 @@ function isAnswering(socket: Socket): boolean {
 }
 
 /** Answers an `Expect` other than 100-continue (RFC 9110, 10.1.1). */
-export function answerExpectation(_request: IncomingMessage, response: ServerResponse, requestId: string): void {
+export function answerExpectation(_request: IncomingMessage, response: HttpResponse, requestId: string): void {
   response.writeHead(417, { ...baseHeaders, "content-type": jsonType, "x-request-id": requestId, connection: "close" });
   response.end(JSON.stringify({ error: "This Expect header is not supported." }));
 }

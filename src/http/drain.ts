@@ -1,7 +1,8 @@
-import { type Server as HttpServer, ServerResponse } from "node:http";
+import type { ServerResponse as HttpResponse, Server as HttpServer } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stopListening } from "../base/stop-listening.ts";
+import { ServerResponse } from "./node-http.ts";
 
 export interface DrainTimes {
   /** The server reports not ready but still accepts connections, because a load balancer needs time to notice. */
@@ -87,7 +88,7 @@ export function createDrain(servers: readonly HttpServer[]) {
   };
 }
 
-function answerOn(socket: Socket): ServerResponse | undefined {
+function answerOn(socket: Socket): HttpResponse | undefined {
   const current: unknown = Reflect.get(socket, "_httpMessage");
   return current instanceof ServerResponse ? current : undefined;
 }

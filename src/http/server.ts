@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from "node:http";
+import type { Server as HttpServer, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
@@ -24,6 +24,7 @@ import { answerError, type RenderError } from "./errors.ts";
 import { baseHeaders, createPagePolicies, isIndexable, robotsTag, secureHeaders } from "./headers.ts";
 import { createListeners, type Listener } from "./listener.ts";
 import type { MetricsGate } from "./metrics.ts";
+import { createServer as createHttpServer } from "./node-http.ts";
 import { answerNotFound, type FindOldAddress, isRead } from "./not-found.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { addressOf } from "./request-address.ts";

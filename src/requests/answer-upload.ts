@@ -1,5 +1,3 @@
-import { makeFileKey } from "@sealpush/age/link-key";
-import { sealFile } from "@sealpush/age/seal";
 import type { SealedFileDetails } from "@sealpush/age/sealed-content";
 import type { IncomingFile, Upload } from "../pushes/pushes.ts";
 
@@ -31,6 +29,8 @@ export class AnswerUpload {
       return;
     }
     const counted = new CountedBytes(file.content);
+    const { makeFileKey } = await import("@sealpush/age/link-key");
+    const { sealFile } = await import("@sealpush/age/seal");
     const { identity, recipient } = await makeFileKey();
     const sealed = await sealFile(streamOf(counted), recipient);
     await this.upload.addFile({ ...stored, content: sealed });

@@ -1,5 +1,4 @@
 import { findLock } from "@sealpush/age/age-header";
-import { isRecipient } from "@sealpush/age/seal";
 import type { FieldProblems } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { codePointsUpTo } from "../pushes/pushes.ts";
@@ -72,7 +71,12 @@ const encryptionCheckShape = /^[0-9a-f]{32}$/;
 const ownerProofShape = /^[0-9a-f]{64}$/;
 
 /** @returns what is wrong with each field; empty: nothing. */
-export function findRequestProblems(request: NewRequest, config: Config, isAnonymous: boolean): FieldProblems {
+export async function findRequestProblems(
+  request: NewRequest,
+  config: Config,
+  isAnonymous: boolean,
+): Promise<FieldProblems> {
+  const { isRecipient } = await import("@sealpush/age/seal");
   const problems: Record<string, string[]> = {};
   const { titleCharactersMax, noteCharactersMax, answersMax, identitySealedCharactersMax } = requestLimits;
   const { text, file } = config.kinds;

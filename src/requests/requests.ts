@@ -126,7 +126,7 @@ function creation(deps: RequestDeps) {
     async create(wanted: NewRequest, actor: Actor): Promise<OwnedRequest> {
       const ownerId = actor.user?.id ?? null;
       if (ownerId === null && !config.allowAnonymousRequests) throw needsAccount();
-      const problems = findRequestProblems(wanted, config, ownerId === null);
+      const problems = await findRequestProblems(wanted, config, ownerId === null);
       if (Object.keys(problems).length > 0) throw invalidFields(problems);
       const policy = await deps.policies.of(actor.user);
       const violations = findViolations(policy, { asks: kindsAsked(wanted) });

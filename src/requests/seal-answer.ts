@@ -1,5 +1,4 @@
 import { beginning, end } from "@sealpush/age/armor";
-import { sealFile } from "@sealpush/age/seal";
 
 const sliceBytes = 64 * 1024;
 const lineBytes = 48;
@@ -10,6 +9,7 @@ const lineBytes = 48;
  * @param nextTurn resolves after the event loop has served everything else that is ready.
  */
 export async function sealInSlices(text: string, recipient: string, nextTurn: () => Promise<unknown>): Promise<string> {
+  const { sealFile } = await import("@sealpush/age/seal");
   const sealed = await sealFile(slicesOf(Buffer.from(text, "utf8"), nextTurn), recipient);
   let armored = `${beginning}\n`;
   let rest = Buffer.alloc(0);
