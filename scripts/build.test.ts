@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -40,8 +40,8 @@ async function run(
   return { code, output };
 }
 
-async function runBuild(checkout: string): Promise<string> {
-  const { code, output } = await run(checkout, [process.execPath, "scripts/build.ts"]);
+async function runBuild(checkout: string, ...options: readonly string[]): Promise<string> {
+  const { code, output } = await run(checkout, [process.execPath, "scripts/build.ts", ...options]);
   return code === 0 ? "built" : output;
 }
 
@@ -82,6 +82,23 @@ test("a build ignores files that vanish while it looks for old ones, and removes
   expect(await runBuild(checkout)).toBe("built");
   expect(await readdir(join(checkout, "dist"))).not.toContain("old.js");
   expect(await readdir(join(checkout, "dist/assets"))).not.toContain("old.js");
+});
+
+test("the build before a start is skipped unless a source is newer or the last one did not finish", async () => {
+  const checkout = await makeCheckout();
+  const serverFile = join(checkout, "dist/main.js");
+  const builtAt = async () => {
+    expect(await runBuild(checkout, "--if-changed")).toBe("built");
+    return (await stat(serverFile, { bigint: true })).mtimeNs;
+  };
+  const first = await builtAt();
+  expect(await builtAt()).toBe(first);
+  const later = Number(first / 1_000_000n) / 1_000 + 0.01;
+  await utimes(join(checkout, "src/main.ts"), later, later);
+  const second = await builtAt();
+  expect(second).not.toBe(first);
+  await rm(join(checkout, "dist/assets/manifest.json"));
+  expect(await builtAt()).not.toBe(second);
 });
 
 /** Node options that make a program see an older version of Node. */

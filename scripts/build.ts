@@ -1,3 +1,5 @@
-import { buildAssets, buildServer } from "./bundles.ts";
+import { buildAssets, buildServer, isBuilt } from "./bundles.ts";
 
-await Promise.all([buildServer({ removeOthers: true }), buildAssets({ removeOthers: true })]);
+if (!process.argv.includes("--if-changed") || !(await isBuilt())) {
+  await Promise.all([buildServer({ removeOthers: true }), buildAssets({ removeOthers: true })]);
+}

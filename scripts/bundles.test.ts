@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { serverBundle } from "./bundles.ts";
 
 /** Modules that only some settings need: other servers must not load them, to save memory.  */
-const onDemand = /^(?:prom-client|markdown-it|@opentelemetry\/|openid-client|nodemailer|pg|commander|age-encryption|@sealpush\/)/;
+const onDemand =
+  /^(?:prom-client|markdown-it|@opentelemetry\/|openid-client|nodemailer|pg|commander|age-encryption|@sealpush\/)/;
 
 test("modules that only some settings need are loaded only if these settings are given", async () => {
   const { metafile } = await build({ ...serverBundle, write: false, metafile: true, sourcemap: false });

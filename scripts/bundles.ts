@@ -183,8 +183,26 @@ async function removeOld(folder: string, kept: readonly string[]): Promise<void>
   }
 }
 
+/** Whether server and assets are newer than all that they are made of. */
+export async function isBuilt(): Promise<boolean> {
+  const sourcesMs = await sourcesModifiedMs();
+  const builtMs = await Promise.all([serverFile, manifestFile].map(findModifiedMs));
+  return builtMs.every((ms) => ms !== undefined && ms >= sourcesMs);
+}
+
+/** The newest time among the sources. */
+async function sourcesModifiedMs(): Promise<number> {
+  const folders = ["src", "packages/age/src", "packages/client/src", "packages/import-password-pusher/src"];
+  const lists = folders.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true }));
+  const entries = (await Promise.all(lists)).flat();
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const others = ["package.json", "package-lock.json", "scripts/bundles.ts"].map((name) => join(root, name));
+  const times = await Promise.all([...files, ...others].map(findModifiedMs));
+  return Math.max(...times.map((time) => time ?? 0));
+}
+
 /** @returns undefined when the file does not exist: a concurrent build may have renamed or removed it. */
-export async function findModifiedMs(file: string): Promise<number | undefined> {
+async function findModifiedMs(file: string): Promise<number | undefined> {
   try {
     return (await stat(file)).mtimeMs;
   } catch (error) {
