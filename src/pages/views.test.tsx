@@ -31,6 +31,7 @@ import {
   signOnSettingsView,
   signOnView,
 } from "./single-sign-on/views.tsx";
+import { untouched } from "./take-form.ts";
 import { tokensView } from "./tokens/view.tsx";
 
 const { config } = loadValid({ PWP__PW__DELETABLE_PUSHES_DEFAULT: "false" });
@@ -253,7 +254,7 @@ function allPages(page: PageContext): readonly Page[] {
     revokedAt: null,
   };
   const tokenForm = { name: hostile, scopes: [], expiresInDays: hostile, networks: hostile };
-  const tokenProblems = { name: hostile, scopes: hostile, expiresInDays: hostile, networks: hostile, tokens: hostile };
+  const tokenProblems = { name: hostile, scopes: hostile, expiresInDays: hostile, networks: hostile };
   return [
     ...kindNames.map((kind) =>
       newPushView(newPush(kind, { values: hostileValues, problems: { payload: hostile } }), page),
@@ -302,8 +303,7 @@ function allPages(page: PageContext): readonly Page[] {
     tokensView(
       {
         form: tokenForm,
-        problems: tokenProblems,
-        refusal: hostile,
+        state: { ...untouched, problems: tokenProblems, refusal: hostile },
         proof: { password: true, code: true, passkey: true },
         made: { name: hostile, token: hostile },
         tokens: [token, { ...token, id: 2, expiresAt: 1 }],

@@ -60,7 +60,7 @@ export interface FieldProblem {
 /** The problems of these fields, in this order. @param fields the ids of their controls, by name if that is another. */
 export function problemsAt<Name extends string>(
   fields: readonly Name[] | Readonly<Record<Name, string>>,
-  found: Readonly<Partial<Record<Name, string | undefined>>>,
+  found: Readonly<Partial<Record<NoInfer<Name>, string | undefined>>>,
   labelOf: (name: Name) => string,
   { problems }: Messages,
 ): readonly FieldProblem[] {

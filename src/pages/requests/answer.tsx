@@ -1,36 +1,31 @@
 import type { FastifyReply } from "fastify";
-import { AppError, type FieldProblems } from "../../base/errors.ts";
 import { receiveAnswer } from "../../http/request-fields.ts";
 import { pushLimits } from "../../pushes/pushes.ts";
-import type { OpenRequest } from "../../requests/requests.ts";
+import type { NewAnswer, OpenRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/fields.tsx";
-import { FormMessages } from "../parts/form-messages.tsx";
+import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { LongText } from "../parts/long-text.tsx";
-import { MessageCard, Notice, ProblemSummary, problemsAt, RefusalNotice } from "../parts/notice.tsx";
+import { MessageCard, Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { SendingMeter } from "../parts/sending-meter.tsx";
 import { withLineFeeds } from "../push-form/form.ts";
 import type { PageRequest } from "../request.ts";
+import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
 
 /** The value of `?done=` after an answer was handed over. */
 const sent = "sent";
 
 const fieldIds = { payload: "payload", files: "files" } as const;
-type AnswerProblems = Readonly<Partial<Record<keyof typeof fieldIds, string>>>;
+type AnswerField = keyof typeof fieldIds;
 
-interface Refused {
-  readonly problems: AnswerProblems;
-  /** About the answer as a whole. */
-  readonly refusal: string | null;
-}
-
-interface AnswerModel extends Refused {
+interface AnswerModel {
   readonly request: OpenRequest;
   /** As typed; never what the browser has sealed. */
   readonly payload: string;
+  readonly state: FormState<AnswerField>;
   readonly filesMax: number;
   readonly bytesMax: number;
 }
@@ -42,29 +37,59 @@ export async function showRequest(page: PageRequest): Promise<FastifyReply> {
   if (page.query("done") === sent) {
     return page.render(sentView, request, { selfPath: `/requests/${request.urlToken}?done=${sent}` });
   }
-  return renderAnswer(page, request, { payload: "", problems: {}, refusal: null }, 200);
+  return renderAnswer(page, request, "", untouched);
+}
+
+/** The form comes back for the request as it is by then. */
+function answerForm(urlToken: string): FormDeclaration<PageRequest, NewAnswer, AnswerField> {
+  // A script keeps them chosen.
+  const again = ({ isSentByScript, messages }: PageRequest, { files }: NewAnswer) =>
+    files !== undefined && !isSentByScript ? { files: messages.newPush.filesAgain } : {};
+  return {
+    read: () => undefined,
+    async receive(page) {
+      const { requests, bodyIntake } = page.services;
+      const { answer, fileRefusal } = await receiveAnswer(page.request, { requests, bodyIntake }, urlToken);
+      return { typed: answer, upload: answer.files?.upload, fileRefusal };
+    },
+    async show(page, answer, state) {
+      const request = await findRequest(page);
+      if (request === undefined) return renderUnknown(page);
+      const isLost = state.status === 503 || state.status === 422;
+      const problems = isLost ? { ...again(page, answer), ...state.problems } : state.problems;
+      return renderAnswer(page, request, answer.isSealed ? "" : answer.payload, { ...state, problems });
+    },
+    waitText({ messages, services }, error) {
+      const { problems, requests, formats } = messages;
+      if (error.code !== "bytes_used_up") return problems.tooManyAttempts({ count: error.retryAfterSeconds ?? 60 });
+      return requests.bytesUsedUp({ size: formats.bytes(services.config.bytesPerDay.client) });
+    },
+    tooLarge: ({ messages: { problems, formats }, services: { config } }) => ({
+      files: problems.filesTooLarge({ size: formats.bytes(config.files.pushBytesMax) }),
+    }),
+    describe({ messages: { problems, requests }, services: { config } }, _answer, { payload, files }) {
+      return {
+        problems: {
+          ...(payload && { payload: problems.payload({ max: pushLimits.payloadCharacters.text.max }) }),
+          ...(files && { files: problems.files({ count: config.files.maxFileUploads }) }),
+        },
+        refusal: payload || files ? null : requests.refused,
+      };
+    },
+  };
 }
 
 /** `POST /requests/:token` */
 export async function answerRequest(page: PageRequest): Promise<FastifyReply> {
   const request = await findRequest(page);
   if (request === undefined) return renderUnknown(page);
-  const { requests, bodyIntake } = page.services;
-  const { answer, fileRefusal } = await receiveAnswer(page.request, { requests, bodyIntake }, request.urlToken);
-  try {
-    if (fileRefusal !== undefined) throw fileRefusal;
+  const { urlToken } = request;
+  return takeForm(page, answerForm(urlToken), async (answer) => {
     // Browsers send line ends as CR LF; a key with other line ends is not a valid key.
     const payload = withLineFeeds(answer.payload);
-    await requests.answer(request.urlToken, { ...answer, payload }, page.actor);
-    return page.redirectAfterForm(`/requests/${request.urlToken}?done=${sent}`);
-  } catch (error) {
-    const { status, ...refused } = describeRefusal(page, error, answer.files !== undefined);
-    const current = await findRequest(page);
-    if (current === undefined) return renderUnknown(page);
-    return renderAnswer(page, current, { payload: answer.isSealed ? "" : answer.payload, ...refused }, status);
-  } finally {
-    await answer.files?.upload.abandon();
-  }
+    await page.services.requests.answer(urlToken, { ...answer, payload }, page.actor);
+    return page.redirectAfterForm(`/requests/${urlToken}?done=${sent}`);
+  });
 }
 
 async function findRequest({ urlToken, services }: PageRequest): Promise<OpenRequest | undefined> {
@@ -75,59 +100,17 @@ function renderUnknown(page: PageRequest): FastifyReply {
   return page.renderPlain(unknownView, { status: 404 });
 }
 
-/** @throws every error that is not about the answer. */
-function describeRefusal(page: PageRequest, error: unknown, hadFiles: boolean): Refused & { readonly status: number } {
-  if (!(error instanceof AppError)) throw error;
-  const { failure, problems, requests, newPush, formats } = page.messages;
-  // A script keeps them chosen.
-  const chooseAgain = hadFiles && !page.isSentByScript ? { files: newPush.filesAgain } : {};
-  const { bytesPerDay, files } = page.services.config;
-  switch (error.code) {
-    case "unavailable":
-      page.reportUnavailable(error);
-      return { status: 503, problems: chooseAgain, refusal: failure.unavailableText };
-    case "bytes_used_up":
-      page.waitAfter(error);
-      return {
-        status: 429,
-        problems: {},
-        refusal: requests.bytesUsedUp({ size: formats.bytes(bytesPerDay.client) }),
-      };
-    case "too_large":
-      return {
-        status: 413,
-        problems: { files: problems.filesTooLarge({ size: formats.bytes(files.pushBytesMax) }) },
-        refusal: null,
-      };
-    case "invalid_fields": {
-      const found = describeProblems(page, error.fields ?? {});
-      const isAtField = Object.keys(found).length > 0;
-      return { status: 422, problems: { ...chooseAgain, ...found }, refusal: isAtField ? null : requests.refused };
-    }
-    default:
-      throw error;
-  }
-}
-
-function describeProblems({ messages, services }: PageRequest, found: FieldProblems): AnswerProblems {
-  const { max } = pushLimits.payloadCharacters.text;
-  return {
-    ...(found.payload && { payload: messages.problems.payload({ max }) }),
-    ...(found.files && { files: messages.problems.files({ count: services.config.files.maxFileUploads }) }),
-  };
-}
-
 function renderAnswer(
   page: PageRequest,
   request: OpenRequest,
-  shown: Refused & Pick<AnswerModel, "payload">,
-  status: number,
+  payload: string,
+  state: FormState<AnswerField>,
 ): FastifyReply {
   if (request.state !== "open") return page.renderPlain(endedView, { status: page.isGet ? 410 : 422 });
   const { maxFileUploads, pushBytesMax } = page.services.config.files;
-  const model = { request, ...shown, filesMax: maxFileUploads, bytesMax: pushBytesMax };
-  const selfPath = page.isGet ? `/requests/${request.urlToken}` : null;
-  return page.render(answerView, model, { status, selfPath, keepsTyped: page.isGet });
+  const model = { request, payload, state, filesMax: maxFileUploads, bytesMax: pushBytesMax };
+  const path = `/requests/${request.urlToken}`;
+  return page.renderForm(answerView, model, { status: state.status, path, keepsTyped: true });
 }
 
 interface AnswerViewProps {
@@ -156,7 +139,16 @@ function AnswerHeading({ model: { request }, page }: AnswerViewProps) {
   );
 }
 
-function AnswerFields({ model: { request, payload, problems, filesMax, bytesMax }, page }: AnswerViewProps) {
+function AnswerFields({
+  model: {
+    request,
+    payload,
+    state: { problems },
+    filesMax,
+    bytesMax,
+  },
+  page,
+}: AnswerViewProps) {
   const { requests: text, formats } = page.messages;
   return (
     <>
@@ -232,14 +224,13 @@ function answerView(model: AnswerModel, page: PageContext): Page {
   const { messages } = page;
   const { requests: text, problems, formats } = messages;
   const labels = { payload: text.text, files: text.files };
-  const found = problemsAt(fieldIds, model.problems, (field) => labels[field], messages);
+  const found = problemsAt(fieldIds, model.state.problems, (field) => labels[field], messages);
   const max = pushLimits.payloadCharacters.text.max;
   return (
     <Layout page={page} title={text.heading} privatePage hasCard width="regular" scripts={["requests.js"]}>
       <AnswerHeading model={model} page={page} />
       <FormMessages page={page} unanswered={text.unanswered}>
-        <RefusalNotice text={model.refusal} />
-        {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+        <FormNotices state={model.state} problems={found} page={page} />
       </FormMessages>
       <section class="card">
         <div hidden data-key-check="wrong">

@@ -7,6 +7,7 @@ import { readCreateRequest } from "../../http/request-fields.ts";
 import { createTokenCookies, type TokenCookies } from "../../http/session-cookie.ts";
 import { daysDefaultOf, daysMaxOf, type NewRequest, requestLimits, requestsPerPage } from "../../requests/requests.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
+import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
 import { answersView } from "./answers-view.tsx";
 import { answersPath, newRequestPath, requestsPath } from "./paths.ts";
 import { deletedView, proofView } from "./proof.tsx";
@@ -33,39 +34,39 @@ export async function showRequests(page: SignedInRequest): Promise<FastifyReply>
 /** `GET /requests/new` */
 export async function showNewRequest(page: PageRequest): Promise<FastifyReply> {
   const expireAfterDays = String(daysDefaultOf(page.services.config));
-  return renderForm(page, { ...emptyForm, expireAfterDays, problems: {}, refusal: null }, 200);
+  return renderForm(page, { ...emptyForm, expireAfterDays }, untouched);
 }
 
+interface SentRequest {
+  readonly form: RequestForm;
+  readonly fields: FormFields;
+}
+
+const requestForm: FormDeclaration<PageRequest, SentRequest, RequestField> = {
+  read: (fields) => ({ form: formOf(fields), fields }),
+  show: (page, { form }, state) => renderForm(page, form, state),
+  waitText: ({ user, messages: { requests } }) => (user === null ? requests.tooManyAnonymous : requests.tooMany),
+  describe(page, { form }, found) {
+    const { requests, rules } = page.messages;
+    const problems = describeProblems(page, found, form);
+    // The script sends the fields that are not in the form.
+    const refusal = Object.keys(problems).length === 0 ? requests.needsScript : null;
+    return { problems, refusal: found.request === undefined ? refusal : rules.requests };
+  },
+};
+
 /** `POST /requests`: the browser has made the key and keeps it in the address that this answer leads to. */
-export async function createRequest(page: PageRequest): Promise<FastifyReply> {
-  const fields = await page.form();
-  const { messages, user } = page;
-  // The form was shown to somebody with an account, who expects to find the request there.
-  if (user === null && fields.owner_proof === undefined) {
-    throw new AppError("not_authenticated", "This session has ended.");
-  }
-  try {
+export function createRequest(page: PageRequest): Promise<FastifyReply> {
+  return takeForm(page, requestForm, async ({ fields }) => {
+    // The form was shown to somebody with an account, who expects to find the request there.
+    if (page.user === null && fields.owner_proof === undefined) {
+      throw new AppError("not_authenticated", "This session has ended.");
+    }
     const wanted = readNewRequest(fields);
     const made = await page.services.requests.create(wanted, page.actor);
     if (made.isAnonymous) rememberProof(page, wanted.ownerProof);
     return page.redirect(answersPath(made.urlToken));
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const form = formOf(fields);
-    if (error.code === "too_many_requests") {
-      page.waitAfter(error);
-      const refusal = user === null ? messages.requests.tooManyAnonymous : messages.requests.tooMany;
-      return renderForm(page, { ...form, problems: {}, refusal }, 429);
-    }
-    if (error.code !== "invalid_fields") throw error;
-    const problems = describeProblems(page, error.fields ?? {}, form);
-    // The script sends the fields that are not in the form.
-    const refusal = Object.keys(problems).length === 0 ? messages.requests.needsScript : null;
-    if (error.fields?.request !== undefined) {
-      return renderForm(page, { ...form, problems, refusal: messages.rules.requests }, 422);
-    }
-    return renderForm(page, { ...form, problems, refusal }, 422);
-  }
+  });
 }
 
 /** `GET /requests/:token/answers` */
@@ -173,18 +174,14 @@ function describeProblems(
   return Object.fromEntries(Object.entries(texts).filter(([name]) => found[name] !== undefined));
 }
 
-async function renderForm(page: PageRequest, form: RequestForm, status: number): Promise<FastifyReply> {
+async function renderForm(page: PageRequest, form: RequestForm, state: FormState<RequestField>): Promise<FastifyReply> {
   const { config } = page.services;
   const isAnonymous = page.user === null;
   const { kinds, requests } = await page.services.policies.of(page.actor.user);
   const takesFiles = kinds.includes("file") && (!isAnonymous || config.files.allowAnonymous);
   const takesText = kinds.includes("text");
   const isAllowed = requests && (takesText || takesFiles);
-  const shown = isAllowed ? form : { ...form, refusal: page.messages.rules.requests };
-  const model = { form: shown, daysMax: daysMaxOf(config), takesText, takesFiles, isAnonymous };
-  return page.render(newRequestView, model, {
-    status,
-    selfPath: page.isGet ? newRequestPath : null,
-    keepsTyped: page.isGet,
-  });
+  const shown = isAllowed ? state : { ...state, refusal: page.messages.rules.requests };
+  const model = { form, state: shown, daysMax: daysMaxOf(config), takesText, takesFiles, isAnonymous };
+  return page.renderForm(newRequestView, model, { status: state.status, path: newRequestPath, keepsTyped: true });
 }

@@ -5,10 +5,12 @@ import { ShowButton } from "../parts/buttons.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Checkbox, Field, InputField, TextField } from "../parts/fields.tsx";
-import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
+import { Notice, problemsAt } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
+import type { FormState } from "../take-form.ts";
 import { answersPath, newRequestPath, requestsPath } from "./paths.ts";
 
 interface RequestsModel {
@@ -94,8 +96,6 @@ export interface RequestForm {
   /** As typed. */
   readonly answersMax: string;
   readonly expireAfterDays: string;
-  readonly problems: Readonly<Partial<Record<RequestField, string>>>;
-  readonly refusal: string | null;
 }
 
 const fieldIds: Readonly<Record<RequestField, string>> = {
@@ -109,6 +109,7 @@ const fieldIds: Readonly<Record<RequestField, string>> = {
 
 interface NewRequestModel {
   readonly form: RequestForm;
+  readonly state: FormState<RequestField>;
   readonly daysMax: number;
   /** What may be asked for. */
   readonly takesText: boolean;
@@ -117,11 +118,11 @@ interface NewRequestModel {
   readonly isAnonymous: boolean;
 }
 
-interface RequestFormProps extends Pick<NewRequestModel, "form"> {
+interface RequestFormProps extends Pick<NewRequestModel, "form" | "state"> {
   readonly page: PageContext;
 }
 
-function TitleAndNote({ form, page }: RequestFormProps) {
+function TitleAndNote({ form, state, page }: RequestFormProps) {
   const { requests: text } = page.messages;
   return (
     <>
@@ -129,7 +130,7 @@ function TitleAndNote({ form, page }: RequestFormProps) {
         id={fieldIds.title}
         label={text.title}
         hint={text.titleHint}
-        problem={form.problems.title}
+        problem={state.problems.title}
         value={form.title}
         required
       />
@@ -137,7 +138,7 @@ function TitleAndNote({ form, page }: RequestFormProps) {
         id={fieldIds.note}
         label={text.note}
         hint={text.noteHint}
-        problem={form.problems.note}
+        problem={state.problems.note}
         control={(attributes) => (
           <textarea {...attributes} class="input" name={fieldIds.note} rows={3} dir="auto" autoComplete="off">
             {keepFirstLineEnd(form.note)}
@@ -150,13 +151,13 @@ function TitleAndNote({ form, page }: RequestFormProps) {
 
 interface WantedKindsProps extends RequestFormProps, Pick<NewRequestModel, "takesText" | "takesFiles"> {}
 
-function WantedKinds({ form, takesText, takesFiles, page }: WantedKindsProps) {
+function WantedKinds({ form, state, takesText, takesFiles, page }: WantedKindsProps) {
   const { requests: text } = page.messages;
   if (takesText && takesFiles) {
     return (
       <fieldset class="choices">
         <legend class="field-label">{text.wants}</legend>
-        {form.problems.wantsText !== undefined && <p class="field-problem">{form.problems.wantsText}</p>}
+        {state.problems.wantsText !== undefined && <p class="field-problem">{state.problems.wantsText}</p>}
         <Checkbox
           id={fieldIds.wantsText}
           name={fieldIds.wantsText}
@@ -234,11 +235,11 @@ function ScriptNotices({ page }: { readonly page: PageContext }) {
 
 /** The script makes the key when the form is sent (browser/parts/make-request.ts). */
 export function newRequestView(
-  { form, daysMax, takesText, takesFiles, isAnonymous }: NewRequestModel,
+  { form, state, daysMax, takesText, takesFiles, isAnonymous }: NewRequestModel,
   page: PageContext,
 ): Page {
   const { messages } = page;
-  const { requests: text, problems } = messages;
+  const { requests: text } = messages;
   const labels = {
     title: text.title,
     note: text.note,
@@ -247,7 +248,7 @@ export function newRequestView(
     answersMax: text.answersMax,
     expireAfterDays: text.days,
   };
-  const found = problemsAt(fieldIds, form.problems, (field) => labels[field], messages);
+  const found = problemsAt(fieldIds, state.problems, (field) => labels[field], messages);
   return (
     <Layout
       page={page}
@@ -261,28 +262,23 @@ export function newRequestView(
         <h1>{text.make}</h1>
         <p class="lead">{text.lead}</p>
       </div>
-      {form.refusal !== null && (
-        <Notice tone="danger" icon="alert" alert>
-          <p>{form.refusal}</p>
-        </Notice>
-      )}
-      {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+      <FormNotices state={state} problems={found} page={page} />
       <ScriptNotices page={page} />
       <section class="card">
         <PostForm page={page} class="form" action={requestsPath} id="request" autoComplete="off">
-          <TitleAndNote form={form} page={page} />
-          <WantedKinds form={form} takesText={takesText} takesFiles={takesFiles} page={page} />
+          <TitleAndNote form={form} state={state} page={page} />
+          <WantedKinds form={form} state={state} takesText={takesText} takesFiles={takesFiles} page={page} />
           <InputField
             id={fieldIds.answersMax}
             label={text.answersMax}
-            problem={form.problems.answersMax}
+            problem={state.problems.answersMax}
             value={form.answersMax}
             input={{ type: "number", min: 1, max: requestLimits.answersMax, required: true, inputMode: "numeric" }}
           />
           <InputField
             id={fieldIds.expireAfterDays}
             label={text.days}
-            problem={form.problems.expireAfterDays}
+            problem={state.problems.expireAfterDays}
             value={form.expireAfterDays}
             input={{ type: "number", min: 1, max: daysMax, required: true, inputMode: "numeric" }}
           />

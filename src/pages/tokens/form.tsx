@@ -4,7 +4,8 @@ import { ProofFields } from "../factors/proof.tsx";
 import type { PageContext } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, SelectField, TextField } from "../parts/fields.tsx";
-import { Notice, ProblemSummary, problemsAt, RefusalNotice } from "../parts/notice.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
+import { problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { fieldNames, offeredDays, type TokenField, type TokensModel, tokensPath } from "./model.ts";
 
@@ -13,7 +14,7 @@ interface Props {
   readonly page: PageContext;
 }
 
-const fieldIds: Readonly<Record<TokenField, string>> = {
+const fieldIds: Readonly<Record<Exclude<TokenField, "proof">, string>> = {
   name: "name",
   scopes: fieldNames.scopes.create,
   expiresInDays: "expires_in_days",
@@ -21,28 +22,22 @@ const fieldIds: Readonly<Record<TokenField, string>> = {
 };
 
 export function TokenFormCard({ model, page }: Props) {
-  const { tokens, problems } = page.messages;
+  const { tokens } = page.messages;
   const labels = { name: tokens.name, scopes: tokens.mayDo, expiresInDays: tokens.expires, networks: tokens.networks };
-  const found = problemsAt(fieldIds, model.problems, (field) => labels[field], page.messages);
+  const found = problemsAt(fieldIds, model.state.problems, (field) => labels[field], page.messages);
   return (
     <section class="card token-form" aria-labelledby="make">
       <h2 class="section-heading" id="make">
         {tokens.make}
       </h2>
-      <RefusalNotice text={model.refusal} />
-      {model.problems.tokens !== undefined && (
-        <Notice tone="danger" icon="alert" alert>
-          <p>{model.problems.tokens}</p>
-        </Notice>
-      )}
-      {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+      <FormNotices state={model.state} problems={found} page={page} />
       <PostForm page={page} class="form" action={tokensPath}>
         <Name model={model} page={page} />
         <Scopes model={model} page={page} />
         <Expiry model={model} page={page} />
         <Networks model={model} page={page} />
         {model.proof !== null && (
-          <ProofFields page={page} id="token_proof" offered={model.proof} problem={model.problems.proof} />
+          <ProofFields page={page} id="token_proof" offered={model.proof} problem={model.state.problems.proof} />
         )}
         <div class="form-end">
           <button type="submit" class="button button-primary">
@@ -54,7 +49,13 @@ export function TokenFormCard({ model, page }: Props) {
   );
 }
 
-function Name({ model: { form, problems }, page }: Props) {
+function Name({
+  model: {
+    form,
+    state: { problems },
+  },
+  page,
+}: Props) {
   const { tokens } = page.messages;
   return (
     <TextField
@@ -78,7 +79,13 @@ export function scopeWords({ tokens }: Messages) {
   } as const;
 }
 
-function Scopes({ model: { form, problems }, page }: Props) {
+function Scopes({
+  model: {
+    form,
+    state: { problems },
+  },
+  page,
+}: Props) {
   const messages = scopeWords(page.messages);
   return (
     <fieldset class="choices" aria-describedby={problems.scopes === undefined ? undefined : "scopes_problem"}>
@@ -102,7 +109,13 @@ function Scopes({ model: { form, problems }, page }: Props) {
   );
 }
 
-function Expiry({ model: { form, problems }, page }: Props) {
+function Expiry({
+  model: {
+    form,
+    state: { problems },
+  },
+  page,
+}: Props) {
   const { tokens } = page.messages;
   const asked = Number(form.expiresInDays);
   const kept = form.expiresInDays !== "" && problems.expiresInDays === undefined && !offeredDays.includes(asked);
@@ -123,7 +136,13 @@ function Expiry({ model: { form, problems }, page }: Props) {
   );
 }
 
-function Networks({ model: { form, problems }, page }: Props) {
+function Networks({
+  model: {
+    form,
+    state: { problems },
+  },
+  page,
+}: Props) {
   const { tokens } = page.messages;
   return (
     <Field

@@ -1,13 +1,16 @@
 import type { FastifyReply } from "fastify";
-import { AppError } from "../../base/errors.ts";
+import type { ProtectedChange } from "../../accounts/accounts.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { SignedInRequest } from "../request.ts";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
 import {
   describeProblems,
   emptyForm,
   limitsOf,
   pageNumberOf,
   readTokenForm,
+  type TokenField,
+  type TokenForm,
   type TokensModel,
   tokensPagePath,
   tokensPath,
@@ -16,33 +19,32 @@ import { tokensView } from "./view.tsx";
 
 /** `GET /users/token` */
 export function showTokens(page: SignedInRequest): Promise<FastifyReply> {
-  return renderTokens(page, 200, { form: emptyForm, problems: {}, made: null });
+  return renderTokens(page, emptyForm, untouched);
 }
 
+interface SentToken {
+  readonly form: TokenForm;
+  readonly change: ProtectedChange;
+}
+
+const tokenForm: FormDeclaration<SignedInRequest, SentToken, TokenField> = {
+  read: (fields, page) => ({ form: readTokenForm(fields), change: changeOf(page, fields) }),
+  show: (page, { form }, state) => renderTokens(page, form, state),
+  describe: (page, { form }, found) => describeProblems(found, form, page.messages),
+};
+
 /** `POST /users/token` */
-export async function createToken(page: SignedInRequest): Promise<FastifyReply> {
-  const fields = await page.form();
-  const form = readTokenForm(fields);
-  try {
-    const answer = await page.services.accounts.createOwnToken(changeOf(page, fields), form.name, limitsOf(form));
+export function createToken(page: SignedInRequest): Promise<FastifyReply> {
+  return takeForm(page, tokenForm, async ({ form, change }) => {
+    const answer = await page.services.accounts.createOwnToken(change, form.name, limitsOf(form));
     if (answer.outcome !== "made") {
       const { status, message } = refusedChange(page, answer);
-      return await renderTokens(page, status, { form, problems: { proof: message }, made: null });
+      return refused({ proof: message }, { status });
     }
     const { token, apiToken } = answer;
     // Answer without a redirect: the token is not stored, so it can be shown only here.
-    return await renderTokens(page, 201, { form: emptyForm, problems: {}, made: { name: apiToken.name, token } });
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    if (error.code === "unavailable") {
-      page.reportUnavailable(error);
-      const refusal = page.messages.failure.unavailableText;
-      return await renderTokens(page, 503, { form, problems: {}, made: null, refusal });
-    }
-    if (error.code !== "invalid_fields" || error.fields === undefined) throw error;
-    const problems = describeProblems(error.fields, form, page.messages);
-    return await renderTokens(page, 422, { form, problems, made: null });
-  }
+    return await renderTokens(page, emptyForm, { ...untouched, status: 201 }, { name: apiToken.name, token });
+  });
 }
 
 /** `POST /users/token/:id/revoke` */
@@ -58,13 +60,14 @@ export async function revokeToken(page: SignedInRequest): Promise<FastifyReply> 
 
 async function renderTokens(
   page: SignedInRequest,
-  status: number,
-  shown: Pick<TokensModel, "form" | "problems" | "made"> & Partial<Pick<TokensModel, "refusal">>,
+  form: TokenForm,
+  state: FormState<TokenField>,
+  made: TokensModel["made"] = null,
 ): Promise<FastifyReply> {
   const { accounts, clock } = page.services;
   const number = pageNumberOf(page.query("page"));
   const listed = await accounts.listTokenPage(page.user.id, number);
   const proof = await proofOffered(page);
-  const model = { refusal: null, ...shown, ...listed, proof, page: number, now: clock.now() };
-  return page.render(tokensView, model, { status, selfPath: page.isGet ? tokensPagePath(number) : null });
+  const model = { form, state, made, ...listed, proof, page: number, now: clock.now() };
+  return page.renderForm(tokensView, model, { status: state.status, path: tokensPagePath(number) });
 }

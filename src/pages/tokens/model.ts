@@ -4,6 +4,7 @@ import { parseNetwork } from "../../base/networks.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { ProofOffered } from "../factors/model.ts";
+import type { FormState } from "../take-form.ts";
 
 /** The form as typed. */
 export interface TokenForm {
@@ -15,14 +16,11 @@ export interface TokenForm {
   readonly networks: string;
 }
 
-export type TokenField = "name" | "scopes" | "expiresInDays" | "networks";
-export type TokenProblems = Readonly<Partial<Record<TokenField | "tokens" | "proof", string>>>;
+export type TokenField = "name" | "scopes" | "expiresInDays" | "networks" | "proof";
 
 export interface TokensModel {
   readonly form: TokenForm;
-  readonly problems: TokenProblems;
-  /** Why the form cannot be taken now; null: it was not refused for that. */
-  readonly refusal: string | null;
+  readonly state: FormState<TokenField>;
   /** null: a new token needs no proof. */
   readonly proof: ProofOffered | null;
   /** A token that was just created: it is not stored, so it can be shown only once. */
@@ -81,17 +79,17 @@ export function limitsOf({ scopes, expiresInDays, networks }: TokenForm): Requir
 }
 
 /** @param found the problems that `createToken` reported. */
-export function describeProblems(found: FieldProblems, form: TokenForm, { tokens: messages }: Messages): TokenProblems {
+export function describeProblems(found: FieldProblems, form: TokenForm, { tokens: messages }: Messages) {
   const { problems } = messages;
   const { nameCharactersMax, networksMax, inUseMax } = tokenLimits;
   return {
-    ...(found.name !== undefined && { name: problems.name({ max: nameCharactersMax }) }),
-    ...(found.scopes !== undefined && { scopes: problems.mayDo }),
-    ...(found.expiresInDays !== undefined && { expiresInDays: problems.expires }),
-    ...(found.networks !== undefined && {
-      networks: networkProblem(form, messages) ?? problems.networks({ max: networksMax }),
-    }),
-    ...(found.tokens !== undefined && { tokens: problems.tooMany({ max: inUseMax }) }),
+    problems: {
+      name: found.name && problems.name({ max: nameCharactersMax }),
+      scopes: found.scopes && problems.mayDo,
+      expiresInDays: found.expiresInDays && problems.expires,
+      networks: found.networks && (networkProblem(form, messages) ?? problems.networks({ max: networksMax })),
+    },
+    refusal: found.tokens ? problems.tooMany({ max: inUseMax }) : null,
   };
 }
 
