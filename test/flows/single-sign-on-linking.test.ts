@@ -5,6 +5,7 @@ import { en } from "../../src/i18n/i18n.ts";
 import { changeUsers } from "../support/access-rows.ts";
 import { password } from "../support/app.ts";
 import { readRows } from "../support/engine-database.ts";
+import { shapes } from "../support/provider.ts";
 import { type CookieClient, type SignOnApp, startSignOnApp } from "../support/sign-on.ts";
 
 const messages = en.singleSignOn;
@@ -175,6 +176,28 @@ describe("an account with a second factor", () => {
     expect(answer.headers.location).toBe("/users/second_factor?next=%2Fusers%2Ftoken");
     expect(await visitor.signedInAs()).toBeUndefined();
     expect((await visitor.get("/users/token")).headers.location).toMatch(/^\/users\/second_factor/);
+  });
+
+  test("is an administrator by group after the factor, too", async () => {
+    const site = await startSignOnApp({ PWP__OIDC__ADMIN_GROUP: "admins" }, shapes.authentik);
+    await changeUsers(site.app.app.domain, { admin: false });
+    site.provider.people.set("a-1", { email, email_verified: true, groups: ["admins"] });
+    const linking = site.newVisitor();
+    await site.signOn(linking, "a-1");
+    await linking.post(confirmPath, { password });
+    const code = await addApp(site);
+    const visitor = site.newVisitor();
+    await site.signOn(visitor, "a-1");
+    expect((await visitor.get("/admin")).statusCode).not.toBe(200);
+    const { accounts } = site.app.app.domain;
+    const sessionToken = visitor.cookies.get("sealpush_session") ?? "";
+    const session = await accounts.authenticateSession(sessionToken);
+    if (session === undefined) throw new Error("The session is gone.");
+    const client = { throttleKey: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
+    const given = await accounts.giveCode({ session, sessionToken, client }, code());
+    visitor.cookies.set("sealpush_session", given.outcome === "complete" ? given.sessionToken : "");
+    expect((await visitor.get("/admin")).statusCode).toBe(200);
+    expect((await accounts.findUser(session.user.id))?.admin).toBe(false);
   });
 
   test("is not linked with its password alone", async () => {

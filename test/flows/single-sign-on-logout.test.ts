@@ -66,12 +66,16 @@ describe("a logout token", () => {
     expect(await carol.signedInAs()).toBe("carol@example.com");
   });
 
-  test("ends no session that began later, so that a replay ends nothing", async () => {
-    const { site, first, sid, iat } = await open();
-    const token = await site.provider.logoutToken({ sid, sub: subject, iat: iat - 1 });
-    for (const _ of ["sent", "sent again"]) expect((await post(site, token)).statusCode).toBe(200);
-    expect(await first.signedInAs()).toBe(email);
-  });
+  test.each(["of a session", "of a user"])(
+    "%s ends no session that began later, so that a replay ends nothing",
+    async (of) => {
+      const { site, first, sid, iat } = await open();
+      const whose = of === "of a user" ? { sub: subject } : { sid, sub: subject };
+      const token = await site.provider.logoutToken({ ...whose, iat: iat - 1 });
+      for (const _ of ["sent", "sent again"]) expect((await post(site, token)).statusCode).toBe(200);
+      expect(await first.signedInAs()).toBe(email);
+    },
+  );
 
   test("lets a sign-on that is not newer start no session for ten minutes", async () => {
     const { site, iat, signedOn } = await open();
@@ -81,6 +85,14 @@ describe("a logout token", () => {
     expect(await visitor.signedInAs()).toBeUndefined();
     site.app.clock.advance(10 * minuteMs);
     await signedOn();
+  });
+
+  test("that arrives after a newer one leaves what the newer one refuses", async () => {
+    const { site, iat } = await open();
+    for (const later of [3_600, -1]) {
+      await post(site, await site.provider.logoutToken({ sub: subject, iat: iat + later, exp: iat + 7_200 }));
+    }
+    expect((await site.signOn(site.newVisitor(), subject)).statusCode).toBe(403);
   });
 
   test("that names nobody is a success", async () => {
