@@ -120,7 +120,7 @@ test("user enumeration: unknown, disabled and invalid addresses get the same res
     expect(await answerFor(email)).toEqual(known);
   }
   await started.sink.next(ada);
-  expect((await fixture.app.domain.mail.sizes()).waiting + started.sink.messages().length).toBeLessThanOrEqual(2);
+  await expect.poll(() => fixture.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   expect(started.sink.messages().map(({ recipients }) => recipients)).toEqual([[ada]]);
 });
 
@@ -130,8 +130,8 @@ test("a mailbox cannot be flooded, and a client that asks for many emails has to
   const answers = [];
   for (let at = 0; at < 35; at += 1) answers.push(await ask(fixture));
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
-  const { waiting } = await fixture.app.domain.mail.sizes();
-  expect(started.sink.messages().length + waiting).toBeLessThanOrEqual(6);
+  await expect.poll(() => fixture.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+  expect(started.sink.messages().length).toBeLessThanOrEqual(6);
   expect((await ask(fixture, ada, { address: "198.51.100.1" })).status).toBe(200);
 });
 

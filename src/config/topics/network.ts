@@ -107,7 +107,7 @@ export function networkConfig(settings: ParsedGroup<typeof networkSettings>, rep
   }
   if (overrideBaseUrl.value !== undefined) {
     const base = new URL(overrideBaseUrl.value);
-    if (allowedHosts.given && !allowedHosts.value.some((host) => covers(host, base.hostname))) {
+    if (allowedHosts.value.length > 0 && !allowedHosts.value.some((host) => covers(host, base.hostname))) {
       report.warn(`The host of ${overrideBaseUrl.env} is not among ${allowedHosts.env}: links could be rejected.`);
     }
     if (secureCookies === true && base.protocol === "http:") {
