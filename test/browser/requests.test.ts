@@ -252,13 +252,17 @@ describe("the key that the link names", () => {
     const { page: owner } = await site.visit({ signedIn: true });
     const { link } = await ask(owner, (form) => form.getByLabel(text.answersMax, { exact: true }).fill("2"));
     const { hash } = new URL(link);
-    const { page } = await site.visit();
+    // The language that is chosen is kept in one.
+    const { page } = await site.visit({ setsCookies: true });
     await page.goto(link);
     await page.evaluate("location.hash = '#payload'");
     await expect.poll(() => new URL(page.url()).hash).toBe(hash);
     await sealsChecked(page).waitFor();
     await page.getByRole("link", { name: "Deutsch" }).click();
     await page.getByText(findMessages("de")?.requests.sealsHere ?? "").waitFor();
+    await page.getByRole("link", { name: "English" }).click();
+    await sealsChecked(page).waitFor();
+    expect(new URL(page.url()).hash).toBe(hash);
     await answer(page, link, secret);
     await page.getByRole("link", { name: text.again }).click();
     await sealsChecked(page).waitFor();
