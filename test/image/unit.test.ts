@@ -65,6 +65,24 @@ it("is sound, and starts the server", async () => {
   await until("curl --silent --fail localhost:5100/up");
 });
 
+it("has a timer whose service writes a backup beside the running server", async () => {
+  const installed = await shell(
+    [
+      "set -e; cd /etc/systemd/system; cp /opt/sealpush/deploy/systemd/sealpush-backup.{service,timer} .",
+      "cp -r sealpush.service.d sealpush-backup.service.d; systemctl daemon-reload",
+      "systemd-analyze verify --man=no sealpush-backup.service sealpush-backup.timer",
+      "systemctl enable --now sealpush-backup.timer; systemctl list-timers --all | grep sealpush-backup.service",
+    ].join("\n"),
+  );
+  expect(installed).toMatchObject({ status: 0 });
+  expect(await shell("systemctl start sealpush-backup.service")).toMatchObject({ status: 0 });
+  const backups = "/var/lib/private/sealpush-backup";
+  const [file = "", ...others] = (await shell(`ls ${backups}`)).output.trim().split("\n");
+  expect([file, others]).toEqual([expect.stringMatching(/^20[\d-]+\.tar$/), []]);
+  const verify = `cd /opt/sealpush && node/bin/node dist/main.js backup verify --from ${backups}/${file}`;
+  expect(await shell(verify)).toMatchObject({ status: 0 });
+});
+
 it("ends in order and starts again after a signal that it does not expect", async () => {
   await until("curl --silent --fail localhost:5100/up");
   await shell("systemctl kill --signal=SIGHUP sealpush");
