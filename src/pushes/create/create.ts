@@ -94,12 +94,8 @@ async function sealAndInsert(
     ...(await findOptionProblems(deps, request, actor)),
   });
   const askedKey = creationKeyOf(deps, request, actor);
-  const findEarlier = async () => {
-    if (askedKey === undefined) return undefined;
-    const compared = { request, requested: requestedPush(deps, request, kind, actor), upload };
-    return await findRepeated(deps, askedKey, compared, actor);
-  };
-  const earlier = askedKey && (await findEarlier());
+  const compared = askedKey && { request, requested: requestedPush(deps, request, kind, actor), upload };
+  const earlier = compared && (await findRepeated(deps, askedKey, compared, actor));
   if (earlier?.push !== undefined) return { ...earlier.push, repeated: true };
   const asked = await judgeCreation(deps, request, { kind, receivedAt }, actor);
   const arrivedAt = earlier && arrivalOf(deps.clock, receivedAt, earlier.databaseTime);
@@ -142,7 +138,7 @@ async function sealAndInsert(
   const needsStoredLinkKey = ownerId !== null && (storesLink(deps, row) || asksForLinkDelivery(request));
   const outcome = needsStoredLinkKey ? await deps.storedLinkKeys.sealing(ownerId, insert) : await insert(undefined);
   if (outcome === "repeated") {
-    const first = await findEarlier();
+    const first = compared && (await findRepeated(deps, askedKey, compared, actor));
     if (first?.push === undefined) throw unavailable("The push is being created. Try again.", 1);
     return { ...first.push, repeated: true };
   }
