@@ -13,6 +13,7 @@ import { trailView } from "../../src/pages/admin/trail.tsx";
 import { userView } from "../../src/pages/admin/user.tsx";
 import { usersView } from "../../src/pages/admin/users.tsx";
 import type { Page, PageContext } from "../../src/pages/page.ts";
+import { untouched } from "../../src/pages/take-form.ts";
 import { noRules } from "../../src/policies/policies.ts";
 import type { EndReason } from "../../src/pushes/pushes.ts";
 
@@ -234,7 +235,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
         style: text,
         theme: page.theme,
         outcome: "saved",
-        problems: { name: text, logo: text, accent: text, style: text },
+        state: { ...untouched, problems: { name: text, logo: text, accent: text, style: text } },
       },
       page,
     ),

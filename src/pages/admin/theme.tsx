@@ -19,11 +19,13 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { Field, TextField } from "../parts/fields.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { brandingHref, inlineStyle } from "../parts/logo.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { PageRequest, SignedInRequest } from "../request.ts";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
 /** As in tokens.css. */
@@ -41,18 +43,38 @@ export async function sendBrandingFile(page: PageRequest): Promise<FastifyReply>
 
 /** `GET /admin/look` */
 export function showTheme(page: SignedInRequest): FastifyReply {
-  return renderTheme(page, 200, {});
+  return renderTheme(page, {}, untouched);
+}
+
+interface SentPart {
+  /** What is shown again. */
+  readonly shown: TypedTheme;
+  readonly value: string;
+  /** The form was sent by its preview button: nothing is stored. */
+  readonly isPreview: boolean;
+}
+
+/** A form of one text. */
+function partForm(part: "name" | "accent" | "style"): FormDeclaration<SignedInRequest, SentPart, BrandingPart> {
+  return {
+    read(fields) {
+      const typed = textOf(fields, part);
+      const value = part === "accent" ? typed.trim().toLowerCase() : typed;
+      return { shown: { [part]: value }, value, isPreview: isPreview(fields) };
+    },
+    show: (page, { shown }, state) => renderTheme(page, shown, state),
+  };
 }
 
 /** `POST /admin/look/name` */
-export async function setThemeName(page: SignedInRequest): Promise<FastifyReply> {
-  const form = await page.form();
-  const name = textOf(form, "name");
-  const preview = page.services.branding.preview.name(name);
-  if (isPreview(form) && preview !== undefined) return renderPreview(page, preview);
-  if (await page.services.branding.setName(name, entryOf(page, "name"))) return redirectSaved(page);
-  const problem = page.messages.admin.badName({ max: brandNameCharactersMax });
-  return renderTheme(page, 422, { name: problem }, { name });
+export function setThemeName(page: SignedInRequest): Promise<FastifyReply> {
+  const { branding } = page.services;
+  return takeForm(page, partForm("name"), async ({ value, isPreview }) => {
+    const preview = branding.preview.name(value);
+    if (isPreview && preview !== undefined) return renderPreview(page, preview);
+    if (await branding.setName(value, entryOf(page, "name"))) return redirectSaved(page);
+    return refused({ name: page.messages.admin.badName({ max: brandNameCharactersMax }) });
+  });
 }
 
 /** `POST /admin/look/logo` */
@@ -65,7 +87,8 @@ export async function setThemeLogo(page: SignedInRequest): Promise<FastifyReply>
   if (isPreview(form) && preview !== undefined) return renderPreview(page, preview);
   if (await page.services.branding.setLogo(bytes, entryOf(page, "logo"))) return redirectSaved(page);
   const { admin, formats } = page.messages;
-  return renderTheme(page, 422, { logo: admin.badLogo({ size: formats.bytes(logoBytesMax) }) });
+  const problems = { logo: admin.badLogo({ size: formats.bytes(logoBytesMax) }) };
+  return renderTheme(page, {}, { ...untouched, status: 422, problems });
 }
 
 /** @returns an empty buffer for a file that is too large, which is refused like any invalid image. */
@@ -80,38 +103,32 @@ async function readLogo({ content }: FormFile): Promise<Buffer> {
 }
 
 /** `POST /admin/look/accent` */
-export async function setThemeAccent(page: SignedInRequest): Promise<FastifyReply> {
-  const form = await page.form();
-  const accent = textOf(form, "accent").trim().toLowerCase();
-  if (isPreview(form)) {
-    const preview = page.services.branding.preview.accent(accent);
-    if (!("reason" in preview)) return renderPreview(page, preview);
-    return renderTheme(page, 422, { accent: accentText(preview, page.messages) }, { accent });
-  }
-  const problem = await page.services.branding.setAccent(accent, entryOf(page, "accent"));
-  if (problem === undefined) return redirectSaved(page);
-  return renderTheme(page, 422, { accent: accentText(problem, page.messages) }, { accent });
+export function setThemeAccent(page: SignedInRequest): Promise<FastifyReply> {
+  const { branding } = page.services;
+  return takeForm(page, partForm("accent"), async ({ value, isPreview }) => {
+    const problem = isPreview
+      ? branding.preview.accent(value)
+      : await branding.setAccent(value, entryOf(page, "accent"));
+    if (problem === undefined) return redirectSaved(page);
+    return "reason" in problem ? refused({ accent: accentText(problem, page.messages) }) : renderPreview(page, problem);
+  });
 }
 
 /** `POST /admin/look/style` */
-export async function setThemeStyle(page: SignedInRequest): Promise<FastifyReply> {
-  const form = await page.form();
-  const style = textOf(form, "style");
-  if (isPreview(form)) {
-    const preview = await page.services.branding.preview.style(style);
-    if (!("reason" in preview)) return renderPreview(page, preview);
-    return renderTheme(page, 422, { style: problemText(preview, page.messages) }, { style });
-  }
-  const problem = await page.services.branding.setStyle(style, entryOf(page, "style"));
-  if (problem === undefined) return redirectSaved(page);
-  return renderTheme(page, 422, { style: problemText(problem, page.messages) }, { style });
+export function setThemeStyle(page: SignedInRequest): Promise<FastifyReply> {
+  const { branding } = page.services;
+  return takeForm(page, partForm("style"), async ({ value, isPreview }) => {
+    const entry = entryOf(page, "style");
+    const problem = isPreview ? await branding.preview.style(value) : await branding.setStyle(value, entry);
+    if (problem === undefined) return redirectSaved(page);
+    return "reason" in problem ? refused({ style: problemText(problem, page.messages) }) : renderPreview(page, problem);
+  });
 }
 
 function redirectSaved(page: SignedInRequest): FastifyReply {
   return page.redirect(`${adminPaths.theme}?done=saved`);
 }
 
-/** The form was sent by its preview button: nothing is stored. */
 function isPreview(form: FormFields): boolean {
   return textOf(form, previewField) === "1";
 }
@@ -131,25 +148,26 @@ function entryOf(page: SignedInRequest, part: BrandingPart): InTransaction {
   return page.services.accounts.adminEntry("changed_branding", part, administratorOf(page));
 }
 
-function renderTheme(
-  page: SignedInRequest,
-  status: number,
-  problems: ThemeModel["problems"],
-  typed: Partial<Pick<ThemeModel, "name" | "accent" | "style">> = {},
-): FastifyReply {
+type TypedTheme = Partial<Pick<ThemeModel, "name" | "accent" | "style">>;
+
+function renderTheme(page: SignedInRequest, typed: TypedTheme, state: FormState<BrandingPart>): FastifyReply {
   const theme = page.services.branding.theme();
   const model: ThemeModel = {
     name: typed.name ?? theme.name ?? "",
     accent: typed.accent ?? theme.accent?.colour ?? productAccent,
     style: typed.style ?? theme.style?.content.toString("utf8") ?? "",
     theme,
-    problems,
+    state,
     outcome: page.isGet ? (outcomes.find((name) => name === page.query("done")) ?? null) : null,
   };
   // Without the instance's style sheet: one that hides everything must not hide the button that removes it.
   const view = (context: PageContext) =>
     themeView(model, { ...context, theme: { ...context.theme, style: undefined } });
-  return page.renderPlain(view, { status, selfPath: page.isGet ? adminPaths.theme : null, keepsTyped: page.isGet });
+  return page.renderPlain(view, {
+    status: state.status,
+    selfPath: page.isGet ? adminPaths.theme : null,
+    keepsTyped: page.isGet,
+  });
 }
 
 /** What the page says after a change; it is in the query of the address. */
@@ -161,7 +179,7 @@ interface ThemeModel {
   readonly accent: string;
   readonly style: string;
   readonly theme: Theme;
-  readonly problems: Readonly<Partial<Record<BrandingPart, string>>>;
+  readonly state: FormState<BrandingPart>;
   readonly outcome: (typeof outcomes)[number] | null;
 }
 
@@ -188,7 +206,8 @@ function problemText(problem: StyleSheetProblem, { admin }: Messages): string {
   }
 }
 
-export function themeView({ name, accent, style, theme, problems, outcome }: ThemeModel, page: PageContext): Page {
+export function themeView({ name, accent, style, theme, state, outcome }: ThemeModel, page: PageContext): Page {
+  const { problems } = state;
   const { admin, formats } = page.messages;
   return (
     <AdminFrame
@@ -203,6 +222,7 @@ export function themeView({ name, accent, style, theme, problems, outcome }: The
           <p>{outcome === "saved" ? admin.saved : admin.resetDone}</p>
         </Notice>
       )}
+      <FormNotices state={state} page={page} />
       <div class="theme-columns">
         <div class="theme-parts">
           <Part page={page} part="name" isSet={theme.name !== undefined}>

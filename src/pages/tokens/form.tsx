@@ -49,13 +49,8 @@ export function TokenFormCard({ model, page }: Props) {
   );
 }
 
-function Name({
-  model: {
-    form,
-    state: { problems },
-  },
-  page,
-}: Props) {
+function Name({ model, page }: Props) {
+  const { form, state } = model;
   const { tokens } = page.messages;
   return (
     <TextField
@@ -63,7 +58,7 @@ function Name({
       name={fieldNames.name}
       label={tokens.name}
       hint={tokens.nameHint}
-      problem={problems.name}
+      problem={state.problems.name}
       value={form.name}
       required
     />
@@ -79,20 +74,15 @@ export function scopeWords({ tokens }: Messages) {
   } as const;
 }
 
-function Scopes({
-  model: {
-    form,
-    state: { problems },
-  },
-  page,
-}: Props) {
+function Scopes({ model, page }: Props) {
+  const { form, state } = model;
   const messages = scopeWords(page.messages);
   return (
-    <fieldset class="choices" aria-describedby={problems.scopes === undefined ? undefined : "scopes_problem"}>
+    <fieldset class="choices" aria-describedby={state.problems.scopes === undefined ? undefined : "scopes_problem"}>
       <legend class="field-label">{page.messages.tokens.mayDo}</legend>
-      {problems.scopes !== undefined && (
+      {state.problems.scopes !== undefined && (
         <p class="field-problem" id="scopes_problem">
-          {problems.scopes}
+          {state.problems.scopes}
         </p>
       )}
       {allScopes.map((scope) => (
@@ -109,16 +99,11 @@ function Scopes({
   );
 }
 
-function Expiry({
-  model: {
-    form,
-    state: { problems },
-  },
-  page,
-}: Props) {
+function Expiry({ model, page }: Props) {
+  const { form, state } = model;
   const { tokens } = page.messages;
   const asked = Number(form.expiresInDays);
-  const kept = form.expiresInDays !== "" && problems.expiresInDays === undefined && !offeredDays.includes(asked);
+  const kept = form.expiresInDays !== "" && state.problems.expiresInDays === undefined && !offeredDays.includes(asked);
   const days = kept ? [...offeredDays, asked] : offeredDays;
   return (
     <SelectField
@@ -126,7 +111,7 @@ function Expiry({
       name={fieldNames.expiresInDays}
       label={tokens.expires}
       hint={tokens.expiresHint}
-      problem={problems.expiresInDays}
+      problem={state.problems.expiresInDays}
       value={form.expiresInDays}
       options={[
         { value: "", label: tokens.noExpiry },
@@ -136,20 +121,15 @@ function Expiry({
   );
 }
 
-function Networks({
-  model: {
-    form,
-    state: { problems },
-  },
-  page,
-}: Props) {
+function Networks({ model, page }: Props) {
+  const { form, state } = model;
   const { tokens } = page.messages;
   return (
     <Field
       id={fieldIds.networks}
       label={tokens.networks}
       hint={tokens.networksHint}
-      problem={problems.networks}
+      problem={state.problems.networks}
       control={(attributes) => (
         <textarea
           {...attributes}
