@@ -940,6 +940,8 @@ export interface EnglishMessages {
     readonly technical: string;
     readonly userAgent: string;
     readonly wholeReferrer: string;
+    readonly unopened: string;
+    readonly opened: Message<{ time: string }>;
   };
   readonly edit: {
     readonly title: string;

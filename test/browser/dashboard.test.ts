@@ -115,7 +115,25 @@ it("pushes are selected and deleted with only the keyboard", async () => {
   await page.keyboard.press("Enter");
   await page.getByText(dashboard.deleted).waitFor();
   expect(await page.getByText(dashboard.endedByOwner).count()).toBe(2);
-  expect(await page.getByText(dashboard.active, { exact: true }).count()).toBe(2);
+  expect(await page.getByText(dashboard.unopened, { exact: true }).count()).toBe(1);
+});
+
+it("an opened push is seen within ten seconds, without a reload", async () => {
+  const { urlToken } = await site.push({ payload: "secret", name: "watched", expire_after_views: 2 }, "owned");
+  const { page } = await site.visit({ signedIn: true });
+  await page.clock.install();
+  await page.goto("/p?q=watched");
+  const row = page.locator("tbody tr");
+  await row.getByText(dashboard.unopened, { exact: true }).waitFor();
+  for (const [used, text] of [
+    [1, /^Opened /],
+    [2, dashboard.endedByViews],
+  ] as const) {
+    await site.fetch(`/api/v2/pushes/${urlToken}`);
+    await page.clock.runFor(10_000);
+    await row.getByText(dashboard.viewsOf({ used, allowed: 2 }), { exact: true }).waitFor();
+    await row.getByText(text).waitFor();
+  }
 });
 
 describe("the list of 50 pushes", () => {

@@ -67,9 +67,11 @@ export function ownerPages(text: string, page: PageContext): readonly Page[] {
   const files = [{ filename: text, contentType: text, sizeBytes: 1 }];
   const trail = { files, emails: new Map([[1, text]]), nowMs };
   const pushBaseUrl = "https://push.example";
-  const full = { search, pushes: inList, pushBaseUrl, hasMore: true, isDeleted: false, nowMs };
+  const lastViews = new Map([[1, nowMs]]);
+  const full = { search, pushes: inList, lastViews, pushBaseUrl, hasMore: true, isDeleted: false, nowMs };
   const empty = {
     pushes: [],
+    lastViews: new Map<number, number>(),
     pushBaseUrl,
     hasMore: false,
     stopped: true,

@@ -1,3 +1,5 @@
+import { askServer, pollWhileVisible } from "./polling.ts";
+
 /** Parts of the page of a link: sharing its message, its language, and whether it was opened. */
 
 function messageOf(id: string | undefined): HTMLTextAreaElement | null {
@@ -107,37 +109,17 @@ function replacePart(part: HTMLElement, fresh: HTMLElement, oldLink: string, new
   }
 }
 
-const pollMs = 10_000;
-/** Half an hour: requests keep a session alive, and a forgotten window must not do so for long. */
-const pollsMax = 180;
-
-/** `data-opened` is the address of the current text. It is asked for only while the page can be seen. */
+/** `data-opened` is the address of the current text. */
 export function watchOpened(): void {
   const status = document.querySelector<HTMLElement>("[data-opened]");
-  if (status === null) return;
-  let polls = 0;
-  const timer = setInterval(() => {
-    if (document.hidden) return;
-    polls += 1;
-    if (polls >= pollsMax) clearInterval(timer);
-    void refreshOpened(status).then((isFinal) => {
-      if (isFinal) clearInterval(timer);
-    });
-  }, pollMs);
+  if (status !== null) pollWhileVisible(() => refreshOpened(status));
 }
 
 /** @returns whether the text will not change any more, or cannot be read any more. */
 async function refreshOpened(status: HTMLElement): Promise<boolean> {
-  let response: Response;
-  try {
-    response = await fetch(status.dataset.opened ?? "", { redirect: "manual" });
-  } catch (error) {
-    // The network fails: the next request may succeed.
-    if (error instanceof TypeError) return false;
-    throw error;
-  }
-  if (response.status >= 500 || response.status === 429) return false;
-  if (!response.ok) return true;
+  const response = await askServer(status.dataset.opened ?? "");
+  if (response === null) return false;
+  if (response === undefined) return true;
   const answer: { readonly text: string; readonly final: boolean; readonly delivery?: string } = await response.json();
   const delivery = document.querySelector("[data-delivery]");
   if (answer.delivery !== undefined && delivery?.textContent !== answer.delivery) {

@@ -13,6 +13,7 @@ export async function showDashboard(page: SignedInRequest): Promise<FastifyReply
   const model = {
     search,
     pushes: found.pushes,
+    lastViews: await pushes.lastViews(found.pushes.filter(({ expired, views }) => !expired && views > 0)),
     pushBaseUrl: page.pushBaseUrl,
     hasMore: found.hasMore,
     stopped: found.stopped,

@@ -10,13 +10,26 @@ import type { Column } from "../lists/list.tsx";
 import { pushColumns } from "../lists/push-columns.tsx";
 import { type PageContext, pageHref } from "../page.ts";
 import { IconReference, IconShapes } from "../parts/icon.tsx";
+import { RowTime } from "../parts/times.tsx";
 import { searchPath } from "./filter.ts";
 import { beginningOf, shownName } from "./push-parts.tsx";
 
 const labelCharactersShown = 100;
 
+interface ColumnsModel {
+  readonly search: PushSearch;
+  /** The time of the last counted view by id. */
+  readonly lastViews: ReadonlyMap<number, number>;
+  readonly nowMs: number;
+}
+
+interface OpenedProps extends Omit<ColumnsModel, "search"> {
+  readonly push: ListedPush;
+  readonly page: PageContext;
+}
+
 /** The columns of an owner's list. */
-export function columnsOf(search: PushSearch, page: PageContext): readonly Column<ListedPush>[] {
+export function columnsOf({ search, ...opened }: ColumnsModel, page: PageContext): readonly Column<ListedPush>[] {
   const { dashboard, kinds } = page.messages;
   const { kind, made, end, views, state } = pushColumns(page, "owner");
   const icon = (name: ListedPush["kind"]) => (
@@ -31,8 +44,21 @@ export function columnsOf(search: PushSearch, page: PageContext): readonly Colum
     { ...made, narrow: "unlabelled", sort: sortBy(search, "newest", "oldest") },
     { ...end, sort: sortBy(search, "soonest", "latest") },
     { ...views, narrow: "unlabelled" },
-    state,
+    {
+      ...state,
+      value: (push) => (push.expired ? state.value(push) : <Opened push={push} {...opened} page={page} />),
+    },
   ];
+}
+
+/** Active pushes say instead of their state whether somebody has opened them. */
+function Opened({ push, lastViews, nowMs, page }: OpenedProps) {
+  const { messages } = page;
+  const { dashboard } = messages;
+  const timeMs = lastViews.get(push.id);
+  if (timeMs === undefined) return <span class="badge badge-active">{dashboard.unopened}</span>;
+  const time = <RowTime timeMs={timeMs} nowMs={nowMs} messages={messages} />;
+  return <span class="badge">{dashboard.opened.parts({ time })}</span>;
 }
 
 const directions = { newest: "descending", oldest: "ascending", soonest: "ascending", latest: "descending" } as const;

@@ -13,6 +13,8 @@ import { columnsOf, labelledBy, RowActions, SharedByRows } from "./rows.tsx";
 interface DashboardModel {
   readonly search: PushSearch;
   readonly pushes: readonly ListedPush[];
+  /** The time of the last counted view by id, of the active ones that were opened. */
+  readonly lastViews: ReadonlyMap<number, number>;
   /** Origin of the links of pushes. */
   readonly pushBaseUrl: string;
   readonly hasMore: boolean;
@@ -67,9 +69,9 @@ function PushList({ model, page }: PushListProps) {
       caption={dashboard.caption}
       rows={pushes}
       fit="compact"
-      data={{ "data-copied": actions.copied, "data-link-base": model.pushBaseUrl }}
+      data={{ "data-copied": actions.copied, "data-link-base": model.pushBaseUrl, "data-watched": "" }}
       rowClass={({ expired }) => (expired ? "push-ended" : undefined)}
-      columns={columnsOf(search, page)}
+      columns={columnsOf(model, page)}
       actionsLabel={dashboard.actions}
       actions={(push, at) => <RowActions push={push} at={at} page={page} />}
       many={{

@@ -2,7 +2,16 @@ import type { Actor } from "../actor.ts";
 import type { PushDeps } from "../deps.ts";
 import { reportOf } from "../notifications/link-deliveries.ts";
 import { isForgotten, isProvenOwner, toOwnersPush } from "../present-push.ts";
-import type { AuditEntry, AuditKind, OwnedPush, TrailActor, TrailEvent, TrailPage, WholeTrail } from "../push.ts";
+import type {
+  AuditEntry,
+  AuditKind,
+  ListedPush,
+  OwnedPush,
+  TrailActor,
+  TrailEvent,
+  TrailPage,
+  WholeTrail,
+} from "../push.ts";
 import { pageSize } from "../push.ts";
 import { type FileDetails, openFileDetails } from "../seals.ts";
 import type { PushRow, TrailRow } from "../store/tables.ts";
@@ -29,6 +38,9 @@ async function findOwned(
 
 export function trailOperations(deps: PushDeps) {
   return {
+    /** The time of the last counted view by id, for those of an owner's pushes that have one. */
+    lastViews: (pushes: readonly Pick<ListedPush, "id">[]) => deps.store.lists.lastViews(pushes.map(({ id }) => id)),
+
     /** For the owner's audit page. Undefined: the push is unknown, or belongs to another user. */
     async trail(urlToken: string, actor: Actor, page: number): Promise<TrailPage | undefined> {
       const owned = await findOwned(deps, urlToken, actor);

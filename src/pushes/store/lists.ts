@@ -78,6 +78,13 @@ const among = (columns: string) => ({
 });
 const labelsOfPushes = sql<[pushIds: string], StoredRowOf<typeof sealedLabels>>(among(sealedLabels.selectList));
 const pushesByIds = sql<[pushIds: string], StoredPush>(among(readPushes.selectList));
+const viewsOf = (ids: string) =>
+  `SELECT push_id AS id, max(updated_at) AS at FROM audit_entries
+   WHERE push_id ${ids} AND kind = ${auditKinds.view} GROUP BY push_id`;
+const lastViewsOfPushes = sql<[pushIds: string], { id: number; at: number }>({
+  sqlite: viewsOf("IN (SELECT value FROM json_each(?))"),
+  postgres: viewsOf("= ANY(CAST(translate(?, '[]', '{}') AS BIGINT[]))"),
+});
 const trailOfPush = readAuditEntries.select<[pushId: number, limit: number, offset: number]>(
   "WHERE push_id = ? ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?",
 );
@@ -140,6 +147,11 @@ export function createLists(read: ReadConnection) {
         const raw = raws.get(id);
         return raw === undefined ? [] : [toRow(raw)];
       });
+    },
+    /** The time of the last counted view by push id, for those that have one. */
+    async lastViews(pushIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
+      const rows = await read.all(lastViewsOfPushes, JSON.stringify(pushIds));
+      return new Map(rows.map(({ id, at }) => [id, at]));
     },
     /** Newest first. */
     trail: async (pushId: number, limit: number, offset: number) =>

@@ -329,6 +329,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       },
       labels: () => lists.labels(Array.from({ length: 250 }, (_, at) => at * 1_000 + 1)),
       byIds: () => lists.byIds(Array.from({ length: 51 }, (_, at) => at * 1_000 + 1)),
+      lastViews: () => lists.lastViews(Array.from({ length: 51 }, (_, at) => at * 1_000 + 1)),
       trail: () => lists.trail(pushWithLongTrail, 51, 0),
       oldestOfTrail: () => lists.oldestOfTrail(pushWithLongTrail, 50, 0),
       countAfterEnd: () => lists.countAfterEnd(pushWithLongTrail, newest),
