@@ -102,7 +102,7 @@ async function composeServer(
 ): Promise<Server> {
   const { version } = options;
   const { clock, random, monotonicMs } = options.effects;
-  const { accounts, branding, mail, jobs, health, deleteAccount } = domain;
+  const { accounts, branding, mail, jobs, health, deleteAccount, deleteGroup } = domain;
   const pushes = metrics === undefined ? domain.pushes : watchPushes(domain.pushes, metrics);
   const requests = metrics === undefined ? domain.requests : watchRequests(domain.requests, metrics);
   const metricsGate = config.metrics && createMetricsGate(config.metrics);
@@ -151,6 +151,7 @@ async function composeServer(
     jobs,
     health,
     deleteAccount,
+    deleteGroup,
     version: options.version,
     sessionCookies,
     bodyIntake,

@@ -257,6 +257,19 @@ async function openParts(opened: Opened) {
     /** How many passwords and passphrases are being hashed, and how many wait. */
     argon2,
     health: createHealth({ db, config, clock, canServe }),
+    /**
+     * Deletes a group with its rules, its memberships and its service account, then the pushes of that. Resolves when they have ended; the
+     * sweeper finishes after a crash. @returns false: there is no such group.
+     */
+    async deleteGroup(groupId: number, together: InTransaction): Promise<boolean> {
+      let serviceAccount: number | undefined;
+      const isRemoved = await groups.remove(groupId, async (tx) => {
+        serviceAccount = await accounts.removeServiceAccount(tx, groupId);
+        await together(tx);
+      });
+      if (serviceAccount !== undefined) await pushes.removeOwner(serviceAccount);
+      return isRemoved;
+    },
     /** Whether the database answers. */
     canServe,
     /** Queues the emails of counted views that owners have asked for. */

@@ -14,6 +14,8 @@ export interface User {
   readonly hasPassword: boolean;
   /** The account has an authenticator app or a passkey: its password alone does not sign in. */
   readonly hasSecondFactor: boolean;
+  /** The account is not a person's: it has the pushes that the service tokens of this group make. */
+  readonly serviceGroupId?: number;
 }
 
 /** The client that sent a request. */

@@ -4,6 +4,7 @@ import { createFirstAdministrator } from "./admin/first-administrator.ts";
 import { createUsers } from "./admin/users.ts";
 import type { AccountsDeps } from "./deps.ts";
 import { createSecondFactors } from "./factors/factors.ts";
+import type { ProtectedChanges } from "./factors/protected-changes.ts";
 import { createEmailChange } from "./profile/email-change.ts";
 import { createProfile } from "./profile/profile.ts";
 import { createScim } from "./scim/scim.ts";
@@ -27,14 +28,16 @@ import { createMailedLinkStore } from "./store/mailed-links.ts";
 import { PasswordSeals } from "./store/password-seals.ts";
 import { createPasswordStore } from "./store/passwords.ts";
 import { createScimStore } from "./store/scim-users.ts";
+import { createServiceAccountStore } from "./store/service-accounts.ts";
 import { createSessionStore } from "./store/sessions.ts";
 import { createSignOnStepStore } from "./store/sign-on-steps.ts";
 import { createTokenStore } from "./store/tokens.ts";
 import { createProfileStore, createUserStore } from "./store/users.ts";
 import { createApiTokens } from "./tokens/api-tokens.ts";
+import { createServiceTokens } from "./tokens/service-tokens.ts";
 
 export type { ApiToken, ClientContext, ListedSession, Passkey, Scope, Session, User } from "./account.ts";
-export { allScopes } from "./account.ts";
+export { allScopes, noOrigin } from "./account.ts";
 export type { AdminEntry, Administrator, Change, UserSummary } from "./admin/admin-actions.ts";
 export { usersPerPage } from "./admin/administration.ts";
 export { breakGlassPath } from "./admin/break-glass.ts";
@@ -71,6 +74,7 @@ function createStores(deps: AccountsDeps) {
     sessionStore: createSessionStore(deps.db, deps.access),
     identities: createIdentityStore(deps.db, seals, deps.random),
     relinking: createRelinking(deps.db, deps.access),
+    serviceAccounts: createServiceAccountStore(deps.db.read, seals, deps.random),
   };
 }
 
@@ -88,6 +92,14 @@ function operatorParts(
     ...createAdministration({ clock: deps.clock, store: administration, findUser: users.findUser }),
     ...createSignOnCheck({ ...deps, ...stores }),
   };
+}
+
+/** API tokens of people, and those of groups. */
+function tokenParts(deps: AccountsDeps, stores: ReturnType<typeof createStores>, change: ProtectedChanges["change"]) {
+  const { tokens, ...apiTokens } = createApiTokens({ ...deps, store: createTokenStore(deps.db, deps.access), change });
+  const { serviceAccounts: store } = stores;
+  const serviceTokens = createServiceTokens({ clock: deps.clock, store, groups: deps.claimedGroups, tokens, change });
+  return { ...apiTokens, ...serviceTokens };
 }
 
 /** The entry point of this room: users, how they sign in, and their API tokens. Secrets are returned once, on creation. */
@@ -145,7 +157,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...createFirstAdministrator(signUp),
     ...sessions,
     ...secondFactors,
-    ...createApiTokens({ ...deps, store: createTokenStore(deps.db, deps.access), change: secondFactors.change }),
+    ...tokenParts(deps, stores, secondFactors.change),
     ...passwords,
     ...profile,
     ...createEmailChange({

@@ -10,7 +10,7 @@ import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Provider } from "./sso/provider.ts";
 
-/** The groups whose members the provider of single sign-on names. */
+/** What accounts change in groups: whom the provider of single sign-on names as members, and service accounts. */
 export interface ClaimedGroups {
   /** The values of the groups claim that make members; none: no group has one. */
   readonly claims: () => Promise<readonly string[]>;
@@ -24,6 +24,12 @@ export interface ClaimedGroups {
     values: readonly string[],
     now: number,
   ) => Promise<{ readonly before: readonly string[]; readonly after: readonly string[] } | undefined>;
+  /** The rules of the group hold for its service account. Requires the accounts lock. @returns false: the group is gone. */
+  readonly addServiceAccount: (
+    tx: Transaction,
+    member: { readonly groupId: number; readonly userId: number },
+    now: number,
+  ) => Promise<boolean>;
 }
 
 export interface AccountsDeps {

@@ -238,8 +238,9 @@ function requiredStep(access: RouteAccess, signIn: SignInState, deps: Authentica
   }
 }
 
-function lacksFactor(user: User, deps: AuthenticationDeps): boolean {
-  return deps.requireSecondFactor && !user.hasSecondFactor;
+/** A service account has no person who could have one. */
+function lacksFactor({ hasSecondFactor, serviceGroupId }: User, deps: AuthenticationDeps): boolean {
+  return deps.requireSecondFactor && !hasSecondFactor && serviceGroupId === undefined;
 }
 
 function factorRequired(): AppError {
@@ -248,7 +249,8 @@ function factorRequired(): AppError {
 
 function identify(request: FastifyRequest, user: User): void {
   request.user = user;
-  request.actor = { ...request.actor, user: { id: user.id, admin: user.admin } };
+  const { id, admin, serviceGroupId } = user;
+  request.actor = { ...request.actor, user: { id, admin, ...(serviceGroupId !== undefined && { isService: true }) } };
 }
 
 function redirectTo(path: string, request: FastifyRequest, reply: FastifyReply): void {

@@ -1304,6 +1304,21 @@ export interface EnglishMessages {
       readonly byInstance: Message<{ value: string }>;
       readonly nothing: string;
       readonly anonymous: Message<{ rules: string }>;
+      readonly service: {
+        readonly heading: string;
+        readonly of: Message<{ name: string }>;
+        readonly lead: Message<{ name: string }>;
+        readonly mayCreateText: string;
+        readonly mayRead: string;
+        readonly mayReadText: string;
+        readonly mayExpireText: string;
+        readonly none: string;
+        readonly pushes: Message<{ name: string }>;
+        readonly noPushes: string;
+        readonly owner: Message<{ name: string }>;
+        readonly deleted: Message<{ tokens: number; pushes: number }>;
+        readonly back: string;
+      };
     };
     readonly productName: string;
     readonly productNameHint: Message<{ max: number }>;
@@ -1367,6 +1382,8 @@ export interface EnglishMessages {
       readonly deleted_group: Message<{ subject: string }>;
       readonly added_member: Message<{ subject: string }>;
       readonly removed_member: Message<{ subject: string }>;
+      readonly made_service_token: Message<{ subject: string }>;
+      readonly revoked_service_token: Message<{ subject: string }>;
       readonly restored_backup: Message<{ subject: string }>;
       readonly refused_sign_on: Message<{ subject: string }>;
       readonly admin_by_group: Message<{ subject: string }>;

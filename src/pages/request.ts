@@ -5,6 +5,7 @@ import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { Branding } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
+import type { InTransaction } from "../database/database.ts";
 import type { JobRuns } from "../database/job-runs.ts";
 import type { Health } from "../health.ts";
 import { reserveAnswer } from "../http/answers.ts";
@@ -41,6 +42,8 @@ export interface PageServices {
   readonly accounts: Accounts;
   /** An account and its pushes; see Domain. */
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
+  /** A group, its service account and the pushes of that; see Domain. */
+  deleteGroup(groupId: number, together: InTransaction): Promise<boolean>;
   readonly branding: Branding;
   readonly mail: FailedEmails & MailServerState;
   readonly jobs: Pick<JobRuns, "list">;

@@ -302,6 +302,7 @@ function allPages(page: PageContext): readonly Page[] {
     ...adminPages(hostile, page),
     tokensView(
       {
+        ...{ path: "/users/token", isService: false },
         form: tokenForm,
         state: { ...untouched, problems: tokenProblems, refusal: hostile },
         proof: { password: true, code: true, passkey: true },

@@ -1,7 +1,16 @@
+interface ActingUser {
+  readonly id: number;
+  readonly admin: boolean;
+  /**
+   * The service account of a group. Its links are not stored: administrators make tokens for it, which could read them. Absent: a person.
+   */
+  readonly isService?: boolean;
+}
+
 /** The caller of an operation on pushes. */
 export interface Actor {
   /** null: not signed in, and no API token. */
-  readonly user: { readonly id: number; readonly admin: boolean } | null;
+  readonly user: ActingUser | null;
   /** Throttle key of the client: its IPv4 address, or its IPv6 /64 network. */
   readonly client: string;
   /** For the audit trail. */

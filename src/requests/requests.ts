@@ -147,7 +147,7 @@ function creation(deps: RequestDeps) {
       const row = {
         id,
         ownerId,
-        tokenSealed: await sealToken(deps, { id, ownerId }, urlToken),
+        tokenSealed: actor.user?.isService === true ? null : await sealToken(deps, { id, ownerId }, urlToken),
         linkCheck: deps.urlTokens.checkOf(urlToken),
         detailsSealed: sealDetails(deps.keyring, { id, ownerId }, details),
         createdAt: now,

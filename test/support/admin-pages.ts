@@ -98,8 +98,8 @@ function groupPages(text: string, page: PageContext): readonly Page[] {
     groupsView({ groups: [{ ...group, members: 2 }], usersInNoGroup: 3, hasClaims: true, typed, problem: text }, page),
     groupView({ ...model, problem: text }, page),
     groupView({ ...model, typed: undefined, problem: undefined, found: [], hasClaims: false }, page),
-    deletionView({ group, weakened: [text] }, page),
-    deletionView({ group, weakened: [] }, page),
+    deletionView({ group, weakened: [text], service: { tokens: 2, pushes: 3 } }, page),
+    deletionView({ group, weakened: [], service: { tokens: 0, pushes: 0 } }, page),
   ];
 }
 

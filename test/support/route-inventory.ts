@@ -17,11 +17,15 @@ GET    /admin/groups                          page_admin
 POST   /admin/groups                          page_admin    changes
 GET    /admin/groups/:id                      page_admin
 POST   /admin/groups/:id                      page_admin    changes
-POST   /admin/groups/:id/delete               page_admin    changes
+POST   /admin/groups/:id/delete               page_admin    changes retrieval
 POST   /admin/groups/:id/members              page_admin    changes
 POST   /admin/groups/:id/members/remove       page_admin    changes
+GET    /admin/groups/:id/pushes               page_admin
 GET    /admin/groups/:id/rules                page_admin
 POST   /admin/groups/:id/rules                page_admin    changes
+GET    /admin/groups/:id/tokens               page_admin
+POST   /admin/groups/:id/tokens               page_admin    changes
+POST   /admin/groups/:id/tokens/revoke        page_admin    changes
 GET    /admin/groups/else/rules               page_admin
 POST   /admin/groups/else/rules               page_admin    changes
 GET    /admin/jobs                            page_admin

@@ -63,6 +63,8 @@ export const adminActions = [
   "deleted_group",
   "added_member",
   "removed_member",
+  "made_service_token",
+  "revoked_service_token",
   "restored_backup",
   "made_break_glass",
   "used_break_glass",

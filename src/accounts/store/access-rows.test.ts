@@ -120,6 +120,7 @@ const otherValues: Readonly<Record<string, string>> = {
   "users.second_factors": "0",
   "users.factor_failures": "factor_failures + 1",
   "users.factor_failures_since": "5",
+  "users.service_group_id": "5",
   "sessions.id": "id + 1",
   "sessions.user_id": bobsId,
   "sessions.created_at": "created_at + 1",

@@ -41,7 +41,7 @@ const summaryColumns = summary.selectExpressions({
      AND (expires_at IS NULL OR expires_at > ?))`,
 });
 const searchBy = (contains: string) =>
-  `SELECT ${userColumns}, ${summaryColumns} FROM users WHERE ${contains} > 0
+  `SELECT ${userColumns}, ${summaryColumns} FROM users WHERE service_group_id IS NULL AND ${contains} > 0
    ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`;
 type SummaryRow = UserRow & StoredRowOf<typeof summary>;
 const searchUsers = sql<[now: number, text: string, limit: number, offset: number], SummaryRow>({
@@ -52,7 +52,8 @@ const summaryById = sql<[now: number, userId: number], SummaryRow>(
   `SELECT ${userColumns}, ${summaryColumns} FROM users WHERE id = ?`,
 );
 const countUsers = sql<[activeSince: number], UserCounts>(
-  "SELECT count(*) AS total, count(CASE WHEN last_signed_in_at > ? THEN 1 END) AS active FROM users",
+  `SELECT count(*) AS total, count(CASE WHEN last_signed_in_at > ? THEN 1 END) AS active FROM users
+   WHERE service_group_id IS NULL`,
 );
 const removeUser = sql<[userId: number]>("DELETE FROM users WHERE id = ?");
 const markDeleted = deletedUsers.insert();

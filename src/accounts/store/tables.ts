@@ -57,6 +57,8 @@ export const users = new AuthenticatedTable("users", "user", {
   hasPassword: authenticated(boolean),
   /** How many authenticator apps and passkeys the account has: a deleted row of one must not turn the second factor off. */
   secondFactors: authenticated(withDefault(integer, 0)),
+  /** The group whose service tokens act as this account; null: it is a person's. See `openUser`. */
+  serviceGroupId: authenticated(withDefault(nullable(integer), null)),
 });
 
 export const sessions = new AuthenticatedTable("sessions", "session", {

@@ -1,10 +1,19 @@
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { UnopenedRow } from "../../database/authenticated-table.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Database, InTransaction, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { ApiToken, Scope, User } from "../account.ts";
 import { apiTokens } from "./tables.ts";
-import { allBeyond, findUserIn, lastSignOnIn, markUsed, nextId, openUser, type UserRow, userColumns } from "./users.ts";
+import {
+  allBeyond,
+  findUserIn,
+  lastSignOnIn,
+  markUsed,
+  nextId,
+  openTokenUser,
+  type UserRow,
+  userColumns,
+} from "./users.ts";
 
 /** Runs in the transaction that creates or revokes the token. */
 type Notify = (tx: Transaction, user: Pick<User, "email" | "language">, tokenName: string) => Promise<void>;
@@ -109,6 +118,9 @@ export function createTokenStore(db: Database, access: AccessKeys) {
     /** As `insertToken`, in a transaction with the accounts lock. */
     insert: (tx: Transaction, token: NewToken) => insert(tx, access, token),
 
+    countInUse: async (userId: number, now: number): Promise<number> =>
+      (await db.read.one(countInUse, userId, now))?.count ?? 0,
+
     listTokens: async (userId: number): Promise<ApiToken[]> =>
       (await db.read.all(tokensOf, userId)).map((row) => listedTokens.decode(row)),
 
@@ -129,16 +141,19 @@ export function createTokenStore(db: Database, access: AccessKeys) {
       tokenId,
       now,
       onRevoked,
+      together,
     }: {
       userId: number;
       tokenId: number;
       now: number;
       onRevoked: Notify;
+      together: ((tokenName: string) => InTransaction) | undefined;
     }): Promise<boolean> =>
       db.write(async (tx) => {
         const revoked = await tx.one(revoke, now, tokenId, userId);
         if (revoked === undefined) return false;
         await notifyOwner(tx, access, { userId, tokenName: revoked.name, notify: onRevoked });
+        await together?.(revoked.name)(tx);
         return true;
       }),
 
@@ -146,7 +161,7 @@ export function createTokenStore(db: Database, access: AccessKeys) {
     async findToken(digest: Buffer): Promise<FoundToken | undefined> {
       const row = await db.read.one(byDigest, digest);
       const token = row === undefined ? undefined : reading.open(access, row);
-      const user = openUser(access, row);
+      const user = openTokenUser(access, row);
       // The MAC of the row names the user, and the join could name another one.
       if (token === undefined || user?.id !== token.userId || user.disabledAt !== null) return undefined;
       const { id, scopes, networks, expiresAt, lastUsedAt } = token;

@@ -17,12 +17,21 @@ export const userColumns = reading.selectList;
 export const userById = sql<[userId: number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
 const userByEmail = sql<[email: string], UserRow>(`SELECT ${userColumns} FROM users WHERE email = ?`);
 
-/** @param row may contain other columns, which are omitted. @returns undefined: no row, or this server did not write it. */
+/**
+ * A person. Service accounts count as absent here, so that nothing signs in to one, mails to it or changes it.
+ * @param row may contain other columns, which are omitted. @returns undefined: no row, or this server did not write it.
+ */
 export function openUser(access: AccessKeys, row: UserRow | undefined): User | undefined {
+  const user = openTokenUser(access, row);
+  return user?.serviceGroupId === undefined ? user : undefined;
+}
+
+/** As `openUser`, but also the service account of a group: only tokens act as one. */
+export function openTokenUser(access: AccessKeys, row: UserRow | undefined): User | undefined {
   const opened = row === undefined ? undefined : reading.open(access, row);
   if (opened === undefined) return undefined;
-  const { secondFactors, lastSignedOnAt, isUnused, breakGlassAt, ...user } = opened;
-  return { ...user, hasSecondFactor: secondFactors > 0 };
+  const { secondFactors, lastSignedOnAt, isUnused, breakGlassAt, serviceGroupId, ...user } = opened;
+  return { ...user, hasSecondFactor: secondFactors > 0, ...(serviceGroupId !== null && { serviceGroupId }) };
 }
 
 /** When the user last signed in by single sign-on; null: never, or this server did not write the row. */

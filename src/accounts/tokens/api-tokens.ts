@@ -2,7 +2,7 @@ import { dayMs, minuteMs } from "../../base/clock.ts";
 import { type FieldProblems, invalidFields } from "../../base/errors.ts";
 import { isWithin, networkText, parseAddress, parseNetwork, parseNetworks } from "../../base/networks.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
-import type { Transaction } from "../../database/database.ts";
+import type { InTransaction, Transaction } from "../../database/database.ts";
 import type { AccountChange } from "../../mail/email.ts";
 import { type ApiToken, allScopes, type ClientOrigin, noOrigin, type Scope, type User } from "../account.ts";
 import { accountNotification } from "../account-emails.ts";
@@ -36,7 +36,7 @@ export interface TokenLimits {
   readonly networks?: readonly string[];
 }
 
-interface MadeToken {
+export interface MadeToken {
   /** The server does not store it. */
   readonly token: string;
   readonly apiToken: ApiToken;
@@ -48,26 +48,23 @@ export interface TokenHolder {
   readonly scopes: readonly Scope[];
 }
 
-/** Creating or revoking a token notifies its user by email. */
-export function createApiTokens({
-  store,
-  clock,
-  random,
-  access,
-  outbox,
-  onUseNotRecorded,
-  settings,
-  change,
-}: Pick<AccountsDeps, "settings" | "clock" | "random" | "access" | "outbox" | "onUseNotRecorded"> & {
-  readonly store: TokenStore;
-  readonly change: ProtectedChanges["change"];
-}) {
-  const lastUse = createLastUse<number, [address: string]>({
-    intervalMs: minuteMs,
-    record: (tokenId, now, address) => store.recordTokenUse(tokenId, now, address),
-    onFailure: (error) => onUseNotRecorded("api_token", error),
-  });
+interface WantedToken {
+  readonly userId: number;
+  readonly name: string;
+  readonly limits: TokenLimits;
+  readonly origin: ClientOrigin;
+}
 
+/** For transactions of other parts that make a token. */
+export interface NewTokens {
+  /** Requires the accounts lock. @throws AppError invalid_fields: see `prepare`. */
+  readonly make: (tx: Transaction, wanted: WantedToken) => Promise<MadeToken>;
+}
+
+type MakingDeps = Pick<AccountsDeps, "clock" | "random" | "access" | "outbox"> & { readonly store: TokenStore };
+
+/** How a token is made. Creating or revoking one notifies its user by email. */
+function tokenMaking({ clock, random, access, outbox, store }: MakingDeps) {
   const notify =
     (change: AccountChange, origin: ClientOrigin, now: number) =>
     (tx: Transaction, user: Pick<User, "email" | "language">, tokenName: string) =>
@@ -77,7 +74,7 @@ export function createApiTokens({
    * @throws AppError invalid_fields on `name` (1 to 255 characters), `scopes`, `expiresInDays`, `networks`, or on
    * `tokens` (too many are in use).
    */
-  function prepare(userId: number, name: string, limits: TokenLimits, origin: ClientOrigin) {
+  function prepare({ userId, name, limits, origin }: WantedToken) {
     const wanted = { name: name.trim(), scopes: allScopes, expiresInDays: null, networks: [], ...limits };
     const problems = problemsOf(wanted);
     if (Object.keys(problems).length > 0) throw invalidFields(problems);
@@ -98,10 +95,38 @@ export function createApiTokens({
     return { token, row };
   }
 
+  const tokens: NewTokens = {
+    async make(tx, wanted) {
+      const { token, row } = prepare(wanted);
+      return { token, apiToken: inserted(await store.insert(tx, row)) };
+    },
+  };
+  return { notify, prepare, tokens };
+}
+
+export function createApiTokens({
+  onUseNotRecorded,
+  settings,
+  change,
+  ...deps
+}: Pick<AccountsDeps, "settings" | "onUseNotRecorded"> &
+  MakingDeps & {
+    readonly change: ProtectedChanges["change"];
+  }) {
+  const { store, clock, access } = deps;
+  const { notify, prepare, tokens } = tokenMaking(deps);
+  const lastUse = createLastUse<number, [address: string]>({
+    intervalMs: minuteMs,
+    record: (tokenId, now, address) => store.recordTokenUse(tokenId, now, address),
+    onFailure: (error) => onUseNotRecorded("api_token", error),
+  });
+
   return {
+    tokens,
+
     /** For operators. @throws AppError invalid_fields: see `prepare`. */
     async createToken(userId: number, name: string, limits: TokenLimits = {}): Promise<MadeToken> {
-      const { token, row } = prepare(userId, name, limits, noOrigin);
+      const { token, row } = prepare({ userId, name, limits, origin: noOrigin });
       return { token, apiToken: inserted(await store.insertToken(row)) };
     },
 
@@ -111,7 +136,7 @@ export function createApiTokens({
       name: string,
       limits: TokenLimits,
     ): Promise<({ readonly outcome: "made" } & MadeToken) | ChangeRefusal> {
-      const { token, row } = prepare(asked.session.user.id, name, limits, asked.client);
+      const { token, row } = prepare({ userId: asked.session.user.id, name, limits, origin: asked.client });
       return change(asked, async (tx) => {
         return { outcome: "made", token, apiToken: inserted(await store.insert(tx, row)) } as const;
       });
@@ -120,6 +145,8 @@ export function createApiTokens({
     /** Newest first, including the newest 200 revoked and expired ones. */
     listTokens: (userId: number): Promise<readonly ApiToken[]> => store.listTokens(userId),
 
+    countTokensInUse: (userId: number): Promise<number> => store.countInUse(userId, clock.now()),
+
     /** 50 tokens, those in use first. @param page from 1. */
     async listTokenPage(userId: number, page: number): Promise<{ tokens: readonly ApiToken[]; hasMore: boolean }> {
       const skipped = (page - 1) * perPage;
@@ -127,11 +154,19 @@ export function createApiTokens({
       return { tokens: found.slice(0, perPage), hasMore: found.length > perPage };
     },
 
-    /** @param origin default: an operator's shell. @returns false: the user has no such token, or it was revoked before. */
-    async revokeToken(userId: number, tokenId: number, origin: ClientOrigin = noOrigin): Promise<boolean> {
+    /**
+     * @param origin default: an operator's shell. @param together written in the same transaction, with the name of the token.
+     * @returns false: the user has no such token, or it was revoked before.
+     */
+    async revokeToken(
+      userId: number,
+      tokenId: number,
+      origin: ClientOrigin = noOrigin,
+      together?: (tokenName: string) => InTransaction,
+    ): Promise<boolean> {
       if (!Number.isSafeInteger(tokenId)) return false;
       const now = clock.now();
-      return store.revokeToken({ userId, tokenId, now, onRevoked: notify("token_revoked", origin, now) });
+      return store.revokeToken({ userId, tokenId, now, onRevoked: notify("token_revoked", origin, now), together });
     },
 
     /** @returns undefined: unknown, revoked, expired, resting, of a disabled user, or not allowed from this address. */
@@ -173,10 +208,12 @@ function problemsOf(wanted: Required<TokenLimits> & { readonly name: string }): 
 
 /** The owner may have left without anybody's notice. Their next sign-on ends the rest. */
 function rests(
-  { lastSignedOnAt, user: { createdAt } }: FoundToken,
+  { lastSignedOnAt, user: { createdAt, serviceGroupId } }: FoundToken,
   now: number,
   { tokensRestAfterMs }: Pick<AccountsDeps["settings"], "tokensRestAfterMs">,
 ): boolean {
+  // A service account has no person who could leave.
+  if (serviceGroupId !== undefined) return false;
   return tokensRestAfterMs !== null && now - (lastSignedOnAt ?? createdAt) > tokensRestAfterMs;
 }
 

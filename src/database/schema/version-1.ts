@@ -51,6 +51,7 @@ ${postgres(`
   -- second_factors: authenticator apps and passkeys together.
   -- password_sealed NULL: the account has no password and signs in by single sign-on.
   -- confirmed_at: when the owner proved that the email address is theirs.
+  -- service_group_id: the account is not a person's: it has the pushes that the service tokens of this group make. Nobody signs in to it.
   -- factor_failures: wrong second factors since factor_failures_since. Only somebody who knows the password can add to them.
   CREATE TABLE users (
     id INTEGER PRIMARY KEY,
@@ -73,9 +74,11 @@ ${postgres(`
     factor_failures_since INTEGER NOT NULL DEFAULT 0,
     has_password INTEGER NOT NULL,
     second_factors INTEGER NOT NULL,
+    service_group_id INTEGER,
     mac BLOB
   );
   CREATE INDEX users_created ON users(created_at, id);
+  CREATE UNIQUE INDEX users_service ON users(service_group_id) WHERE service_group_id IS NOT NULL;
 
   CREATE TABLE sessions (
     digest BLOB PRIMARY KEY,

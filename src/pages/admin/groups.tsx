@@ -1,4 +1,5 @@
 import type { FastifyReply } from "fastify";
+import { tokenLimits } from "../../accounts/accounts.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
 import {
@@ -18,6 +19,7 @@ import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths, groupPath, otherRulesPath } from "./frame.tsx";
 import { groupRulesPath } from "./rules.tsx";
+import { serviceTokensPath } from "./service-tokens.tsx";
 import { emailCharactersMax, userPath } from "./user.tsx";
 
 /** `GET /admin/groups` */
@@ -95,19 +97,31 @@ export async function removeMember(page: SignedInRequest): Promise<FastifyReply>
   return page.redirect(groupPath(group.id));
 }
 
-/** `POST /admin/groups/:id/delete`. The first form is answered with whose rules get weaker. */
+/** `POST /admin/groups/:id/delete`. The first form is answered with what the deletion ends, and whose rules get weaker. */
 export async function deleteGroup(page: SignedInRequest): Promise<FastifyReply> {
-  const { groups, accounts } = page.services;
+  const { groups, accounts, deleteGroup: remove } = page.services;
   const form = await page.form();
   const group = await groupOf(page);
   if (group === undefined) return page.notFound();
-  const weakened = await groups.findWeakenedBy(group.id);
-  if (textOf(form, "confirmed") !== `${weakened.length}`) {
-    return page.render(deletionView, { group, weakened }, { status: 200 });
-  }
-  const entry = accounts.adminEntry("deleted_group", group.name, administratorOf(page));
-  await groups.remove(group.id, entry);
+  const model = { group, weakened: await groups.findWeakenedBy(group.id), service: await serviceOf(page, group) };
+  if (textOf(form, "confirmed") !== deletionMark(model)) return page.render(deletionView, model);
+  await remove(group.id, accounts.adminEntry("deleted_group", group.name, administratorOf(page)));
   return page.redirect(adminPaths.groups);
+}
+
+async function serviceOf({ services }: SignedInRequest, group: Group): Promise<DeletionModel["service"]> {
+  const { accounts, pushes } = services;
+  const account = await accounts.findServiceAccount(group.id);
+  if (account === undefined) return { tokens: 0, pushes: 0 };
+  return {
+    tokens: await accounts.countTokensInUse(account.id),
+    pushes: await pushes.countLive(account.id, tokenLimits.inUseMax),
+  };
+}
+
+/** A deletion confirms only what the page has said. The number of active pushes changes all the time. */
+function deletionMark({ weakened, service }: DeletionModel): string {
+  return `${weakened.length} ${service.tokens}`;
 }
 
 const addedMax = 100;
@@ -324,6 +338,9 @@ export function groupView(model: GroupModel, page: PageContext): Page {
       <p>
         <a href={pageHref(page, groupRulesPath(group.id))}>{text.rulesOf({ name: group.name })}</a>
       </p>
+      <p>
+        <a href={pageHref(page, serviceTokensPath(group.id))}>{text.service.of({ name: group.name })}</a>
+      </p>
       <section aria-labelledby="members_heading">
         <h2 class="section-heading" id="members_heading">
           {text.members}
@@ -415,12 +432,15 @@ interface DeletionModel {
   readonly group: Group;
   /** The addresses of those whose rules get weaker. */
   readonly weakened: readonly string[];
+  /** What ends with the service account: tokens in use, and active pushes, which are counted up to 1,000. */
+  readonly service: { readonly tokens: number; readonly pushes: number };
 }
 
 /** The page says only the number of the others. */
 const namedMax = 50;
 
-export function deletionView({ group, weakened }: DeletionModel, page: PageContext): Page {
+export function deletionView(model: DeletionModel, page: PageContext): Page {
+  const { group, weakened, service } = model;
   const { admin, edit } = page.messages;
   const text = admin.groupsPage;
   const path = groupPath(group.id);
@@ -431,7 +451,7 @@ export function deletionView({ group, weakened }: DeletionModel, page: PageConte
           {text.delete}: <bdi translate={untranslated}>{group.name}</bdi>
         </h2>
         <PostForm page={page} class="form admin-form" action={`${path}/delete`}>
-          <input type="hidden" name="confirmed" value={String(weakened.length)} />
+          <input type="hidden" name="confirmed" value={deletionMark(model)} />
           <p>{text.deleteText({ count: weakened.length })}</p>
           {weakened.length > 0 && (
             <ul>
@@ -442,6 +462,7 @@ export function deletionView({ group, weakened }: DeletionModel, page: PageConte
               ))}
             </ul>
           )}
+          {service.tokens + service.pushes > 0 && <p>{text.service.deleted(service)}</p>}
           <div class="page-actions">
             <a class="button" href={pageHref(page, path)}>
               {edit.cancel}

@@ -21,7 +21,7 @@ export async function showPush(page: SignedInRequest): Promise<FastifyReply> {
     ...trail,
     page: number,
     hasMore: trail.hasMore && number < pageMax,
-    owners: await ownersOf([trail.push], page.services),
+    owners: await ownersOf([trail.push], page),
     nowMs: clock.now(),
   };
   return page.render(pushView, model, { selfPath: pathOf(trail.push.id, number) });

@@ -14,7 +14,7 @@ import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
-import type { PageServices, SignedInRequest } from "../request.ts";
+import type { SignedInRequest } from "../request.ts";
 import { bulkEndingPath } from "./bulk-ending.tsx";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
@@ -34,7 +34,7 @@ export async function showPushes(page: SignedInRequest): Promise<FastifyReply> {
     ...found,
     unknownOwner: owner === undefined,
     unknownLink: false,
-    owners: await ownersOf(found.pushes, page.services),
+    owners: await ownersOf(found.pushes, page),
     nowMs: clock.now(),
   };
   return page.render(pushesView, model, { selfPath: pushesPath(filter) });
@@ -78,14 +78,22 @@ export async function findPush(page: SignedInRequest): Promise<FastifyReply> {
   return page.render(pushesView, model, { status: 404 });
 }
 
-/** The owners' email addresses by user id; deleted users are missing. */
+/** The owners by user id: email addresses, and the names of service accounts. Deleted users are missing. */
 export async function ownersOf(
   pushes: readonly PushOverview[],
-  { accounts }: PageServices,
+  { services, messages }: SignedInRequest,
 ): Promise<ReadonlyMap<number, string>> {
+  const { accounts, groups } = services;
   const ids = new Set(pushes.map(({ ownerId }) => ownerId).filter((id) => id !== null));
-  const users = await Promise.all([...ids].map((id) => accounts.findUser(id)));
-  return new Map(users.filter((user) => user !== undefined).map(({ id, email }) => [id, email]));
+  const nameOf = async (id: number): Promise<string | undefined> => {
+    const user = await accounts.findUser(id);
+    if (user !== undefined) return user.email;
+    const groupId = await accounts.findServiceGroup(id);
+    const group = groupId === undefined ? undefined : await groups.find(groupId);
+    return group && messages.admin.groupsPage.service.owner({ name: group.name });
+  };
+  const names = await Promise.all([...ids].map(async (id) => [id, await nameOf(id)] as const));
+  return new Map(names.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])));
 }
 
 type PushesFilter = Pick<AdminListFilter, "kind" | "state" | "beforeId"> & {

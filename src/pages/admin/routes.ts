@@ -10,6 +10,7 @@ import { setSignUp, showOverview, signUpSwitchPath } from "./overview.tsx";
 import { deletePush, showPush } from "./push.tsx";
 import { endPush, findPush, showPushes } from "./pushes.tsx";
 import { groupRules, instanceRules, rulesOfEverybodyElse, saveRules, showRules } from "./rules.tsx";
+import { createServiceToken, revokeServiceToken, showServicePushes, showServiceTokens } from "./service-tokens.tsx";
 import { showSettings } from "./settings.tsx";
 import { resetTheme, setThemeAccent, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./theme.tsx";
 import { showTrail } from "./trail.tsx";
@@ -46,7 +47,11 @@ export const adminRoutes: readonly PageRoute[] = [
   { ...post, path: `${groups}/:id`, handler: changeGroup },
   { ...post, path: `${groups}/:id/members`, handler: addMembers },
   { ...post, path: `${groups}/:id/members/remove`, handler: removeMember },
-  { ...post, path: `${groups}/:id/delete`, handler: deleteGroup },
+  { ...post, path: `${groups}/:id/delete`, handler: deleteGroup, retrieval: true },
+  { ...get, path: `${groups}/:id/tokens`, handler: showServiceTokens },
+  { ...post, path: `${groups}/:id/tokens`, handler: createServiceToken },
+  { ...post, path: `${groups}/:id/tokens/revoke`, handler: revokeServiceToken },
+  { ...get, path: `${groups}/:id/pushes`, handler: showServicePushes },
   { ...get, path: pushes, handler: showPushes, section: "pushes" },
   { ...get, path: `${pushes}/find`, handler: (page: SignedInRequest) => page.redirect(pushes) },
   { ...post, path: `${pushes}/find`, handler: findPush },

@@ -7,7 +7,7 @@ import { Checkbox, Field, SelectField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { fieldNames, offeredDays, type TokenField, type TokensModel, tokensPath } from "./model.ts";
+import { fieldNames, offeredDays, type TokenField, type TokensModel } from "./model.ts";
 
 interface Props {
   readonly model: TokensModel;
@@ -31,7 +31,7 @@ export function TokenFormCard({ model, page }: Props) {
         {tokens.make}
       </h2>
       <FormNotices state={model.state} problems={found} page={page} />
-      <PostForm page={page} class="form" action={tokensPath}>
+      <PostForm page={page} class="form" action={model.path}>
         <Name model={model} page={page} />
         <Scopes model={model} page={page} />
         <Expiry model={model} page={page} />
@@ -66,7 +66,15 @@ function Name({ model, page }: Props) {
 }
 
 /** The name of each scope and what it allows. */
-export function scopeWords({ tokens }: Messages) {
+export function scopeWords({ tokens, admin }: Messages, isService: boolean) {
+  const { service } = admin.groupsPage;
+  if (isService) {
+    return {
+      create: { label: tokens.mayCreate, hint: service.mayCreateText },
+      read: { label: service.mayRead, hint: service.mayReadText },
+      expire: { label: tokens.mayExpire, hint: service.mayExpireText },
+    } as const;
+  }
   return {
     create: { label: tokens.mayCreate, hint: tokens.mayCreateText },
     read: { label: tokens.mayRead, hint: tokens.mayReadText },
@@ -75,8 +83,8 @@ export function scopeWords({ tokens }: Messages) {
 }
 
 function Scopes({ model, page }: Props) {
-  const { form, state } = model;
-  const messages = scopeWords(page.messages);
+  const { form, state, isService } = model;
+  const messages = scopeWords(page.messages, isService);
   return (
     <fieldset class="choices" aria-describedby={state.problems.scopes === undefined ? undefined : "scopes_problem"}>
       <legend class="field-label">{page.messages.tokens.mayDo}</legend>

@@ -68,6 +68,7 @@ async function renderTokens(
   const number = pageNumberOf(page.query("page"));
   const listed = await accounts.listTokenPage(page.user.id, number);
   const proof = await proofOffered(page);
-  const model = { form, state, made, ...listed, proof, page: number, now: clock.now() };
+  const own = { path: tokensPath, isService: false };
+  const model = { ...own, form, state, made, ...listed, proof, page: number, now: clock.now() };
   return page.renderForm(tokensView, model, { status: state.status, path: tokensPagePath(number) });
 }

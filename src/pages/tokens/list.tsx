@@ -4,7 +4,7 @@ import type { PageContext } from "../page.ts";
 import { Confirm } from "../parts/post-form.tsx";
 import { RowTime } from "../parts/times.tsx";
 import { scopeWords } from "./form.tsx";
-import { type TokensModel, tokensPagePath, tokensPath } from "./model.ts";
+import type { TokensModel } from "./model.ts";
 
 interface Props {
   readonly model: TokensModel;
@@ -19,11 +19,13 @@ function stateOf({ revokedAt, expiresAt }: ApiToken, now: number): State {
 }
 
 export function TokenList({ model, page }: Props) {
-  const { tokens } = page.messages;
+  const { tokens, admin } = page.messages;
+  const { service } = admin.groupsPage;
+  const { path, isService } = model;
   return (
     <section class="card" aria-labelledby="list">
       <h2 class="section-heading" id="list">
-        {tokens.list}
+        {isService ? service.heading : tokens.list}
       </h2>
       <List<ApiToken>
         page={page}
@@ -42,16 +44,18 @@ export function TokenList({ model, page }: Props) {
               accessibleLabel={tokens.revokeOne({ name: token.name })}
               explanation={tokens.revokeText}
               confirm={tokens.revokeConfirm}
-              action={`${tokensPath}/${token.id}/revoke`}
+              action={isService ? `${path}/revoke` : `${path}/${token.id}/revoke`}
               group="action"
-            />
+            >
+              {isService && <input type="hidden" name="token" value={String(token.id)} />}
+            </Confirm>
           )
         }
-        empty={model.page === 1 && <p>{tokens.none}</p>}
+        empty={model.page === 1 && <p>{isService ? service.none : tokens.none}</p>}
         paging={{
           number: model.page,
           hasMore: model.hasMore,
-          path: (number) => `${tokensPagePath(number)}#list`,
+          path: (number) => `${number === 1 ? path : `${path}?page=${number}`}#list`,
         }}
       />
     </section>
@@ -59,7 +63,7 @@ export function TokenList({ model, page }: Props) {
 }
 
 /** A token that has ended shows no permissions and networks: they allow nothing any more. */
-function columnsOf({ now: nowMs }: TokensModel, page: PageContext): readonly Column<ApiToken>[] {
+function columnsOf({ now: nowMs, isService }: TokensModel, page: PageContext): readonly Column<ApiToken>[] {
   const { tokens } = page.messages;
   const isActive = (token: ApiToken) => stateOf(token, nowMs) === "active";
   const endLabels = { active: tokens.expires, expired: tokens.expired, revoked: tokens.revoked };
@@ -78,7 +82,7 @@ function columnsOf({ now: nowMs }: TokensModel, page: PageContext): readonly Col
       label: tokens.mayDo,
       long: true,
       narrow: "unlabelled",
-      value: (token) => isActive(token) && <Tags texts={mayDo(token, page)} />,
+      value: (token) => isActive(token) && <Tags texts={mayDo(token, isService, page)} />,
     },
     {
       label: tokens.from,
@@ -108,9 +112,9 @@ function Tags({ texts, dir }: { readonly texts: readonly string[]; readonly dir?
   );
 }
 
-function mayDo({ scopes }: ApiToken, { messages }: PageContext): readonly string[] {
+function mayDo({ scopes }: ApiToken, isService: boolean, { messages }: PageContext): readonly string[] {
   if (allScopes.every((scope) => scopes.includes(scope))) return [messages.tokens.everything];
-  const labels = scopeWords(messages);
+  const labels = scopeWords(messages, isService);
   return scopes.map((scope) => labels[scope].label);
 }
 

@@ -19,6 +19,10 @@ export interface TokenForm {
 export type TokenField = "name" | "scopes" | "expiresInDays" | "networks" | "proof";
 
 export interface TokensModel {
+  /** The path of the page. The form is posted to it. */
+  readonly path: string;
+  /** The tokens are a group's. */
+  readonly isService: boolean;
   readonly form: TokenForm;
   readonly state: FormState<TokenField>;
   /** null: a new token needs no proof. */

@@ -28,7 +28,7 @@ interface MadeTokenProps {
   readonly messages: Messages;
 }
 
-function MadeToken({ made, messages }: MadeTokenProps) {
+export function MadeToken({ made, messages }: MadeTokenProps) {
   const { tokens } = messages;
   return (
     <Notice tone="success" icon="key">

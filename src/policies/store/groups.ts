@@ -42,18 +42,20 @@ const userExists = sql<[userId: number], { one: number }>("SELECT 1 AS one FROM 
 const countAll = sql<[], { count: number }>("SELECT count(*) AS count FROM user_groups");
 const insertGroup = userGroups.insertion();
 const removeGroup = sql<[id: number]>("DELETE FROM user_groups WHERE id = ?");
+/** The service account of a group is a member that no page shows as one. */
+const joinPeople = "JOIN users ON users.id = group_members.user_id AND users.service_group_id IS NULL";
 const memberCounts = sql<[], { groupId: number; members: number }>(
-  "SELECT group_id AS groupId, count(DISTINCT user_id) AS members FROM group_members GROUP BY group_id",
+  `SELECT group_id AS groupId, count(DISTINCT user_id) AS members FROM group_members ${joinPeople} GROUP BY group_id`,
 );
 const memberCount = sql<[groupId: number], { members: number }>(
-  "SELECT count(DISTINCT user_id) AS members FROM group_members WHERE group_id = ?",
+  `SELECT count(DISTINCT user_id) AS members FROM group_members ${joinPeople} WHERE group_id = ?`,
 );
 const usersInNoGroup = sql<[], { users: number }>(
   "SELECT count(*) AS users FROM users WHERE NOT EXISTS (SELECT 1 FROM group_members WHERE user_id = users.id)",
 );
 const searchBy = (contains: string) =>
   `SELECT user_id AS userId, email, min(by_claim) AS byClaimMin, max(by_claim) AS byClaimMax
-   FROM group_members JOIN users ON users.id = group_members.user_id
+   FROM group_members ${joinPeople}
    WHERE group_id = ? AND ${contains} > 0 GROUP BY user_id, email ORDER BY email LIMIT ? OFFSET ?`;
 const searchMembers = sql<
   [groupId: number, text: string, limit: number, offset: number],
@@ -64,7 +66,7 @@ const membershipsOf = sql<[userId: number], UnopenedGroup & UnopenedMember>(
    JOIN user_groups ON user_groups.id = group_members.group_id WHERE user_id = ? ORDER BY user_groups.name`,
 );
 const membershipsAround = sql<[groupId: number], { userId: number; email: string; groupId: number }>(
-  `SELECT DISTINCT user_id AS userId, email, group_id AS groupId FROM group_members JOIN users ON users.id = user_id
+  `SELECT DISTINCT user_id AS userId, email, group_id AS groupId FROM group_members ${joinPeople}
    WHERE user_id IN (SELECT user_id FROM group_members WHERE group_id = ?) ORDER BY email, group_id`,
 );
 const putMember = groupMembers.insertion(
@@ -202,6 +204,17 @@ function claimedGroups({ db, access }: StoreParts) {
   }
 
   return {
+    /** @returns false: the group is gone. */
+    async addServiceAccount(
+      tx: Transaction,
+      { groupId, userId }: { readonly groupId: number; readonly userId: number },
+      now: number,
+    ): Promise<boolean> {
+      if ((await findIn(tx, access, groupId)) === undefined) return false;
+      await putMember(tx, access, { userId, groupId, byClaim: false, addedAt: now });
+      return true;
+    },
+
     /** The values of the groups claim that make members. */
     claims: async (): Promise<readonly string[]> => (await claimed(db.read)).map(({ claim }) => claim ?? ""),
 

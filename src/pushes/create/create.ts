@@ -114,6 +114,7 @@ async function sealAndInsert(
   const ownerId = actor.user?.id ?? null;
   const made = { id, ownerId, passphraseSalt, now, urlToken, ...lifetimeOf(asked, deps.config.kinds[kind], now) };
   const row = newRow(deps, made, requestedPush(deps, asked, kind, actor));
+  const keepsLink = storesLink(deps, row, actor);
   const key = askedKey && arrivedAt !== undefined ? { ...askedKey, pushId: id, arrivedAt } : undefined;
   const insert = async (storedLinkKey: AccountStoredLinkKey | undefined) => {
     const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor);
@@ -125,7 +126,7 @@ async function sealAndInsert(
         random: deps.random,
       });
       const push: NewPush = {
-        row: { ...row, keyCheck, ...(storedLinkKey && storedLink(deps, row, urlToken, storedLinkKey)) },
+        row: { ...row, keyCheck, ...(keepsLink && storedLinkKey && storedLink(deps, row, urlToken, storedLinkKey)) },
         storedLinkKey,
         ...sealed,
         storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
@@ -135,7 +136,7 @@ async function sealAndInsert(
       return await deps.store.insertPush(push, audit, { linkDelivery, together });
     });
   };
-  const needsStoredLinkKey = ownerId !== null && (storesLink(deps, row) || asksForLinkDelivery(request));
+  const needsStoredLinkKey = ownerId !== null && (keepsLink || asksForLinkDelivery(request));
   const outcome = needsStoredLinkKey ? await deps.storedLinkKeys.sealing(ownerId, insert) : await insert(undefined);
   if (outcome === "repeated") {
     const first = compared && (await findRepeated(deps, askedKey, compared, actor));
@@ -153,12 +154,11 @@ function assertNoProblems(problems: FieldProblems): void {
 }
 
 /** Nobody else has the link of an answer, so it is always stored. */
-function storesLink({ config }: PushDeps, { ownerId, isAnswer }: Pick<PushRow, "ownerId" | "isAnswer">): boolean {
-  return isAnswer === 1 || (ownerId !== null && config.keepLinks);
+function storesLink({ config }: PushDeps, { isAnswer }: Pick<PushRow, "isAnswer">, { user }: Actor): boolean {
+  return isAnswer === 1 || (user !== null && user.isService !== true && config.keepLinks);
 }
 
 function storedLink(deps: PushDeps, row: UnsealedPushRow, urlToken: string, storedLinkKey: AccountStoredLinkKey) {
-  if (!storesLink(deps, row)) return { tokenSealed: null };
   return { tokenSealed: storedLinkKey.seal(pushes.seals.urlToken, row, urlToken, deps.random) };
 }
 
