@@ -72,12 +72,7 @@ export function createIdentityStore(db: Database, seals: PasswordSeals, random: 
     listIdentities: async (userId: number): Promise<readonly Identity[]> =>
       reading
         .openAll(access, await db.read.all(identitiesOf, userId))
-        .map(({ issuer, subject, createdAt, objectId }) => ({
-          issuer,
-          subject,
-          linkedAt: createdAt,
-          objectId,
-        })),
+        .map(({ createdAt: linkedAt, issuer, subject, objectId }) => ({ issuer, subject, linkedAt, objectId })),
     /** Creates a confirmed account without a password, and its identity. Never the first account of a server. */
     insertUserWithIdentity: ({
       issuer,

@@ -356,37 +356,7 @@ export function groupView(model: GroupModel, page: PageContext): Page {
         >
           <TextField id="members" label={text.addresses} value={model.members} required />
         </Confirm>
-        <List<GroupMember>
-          page={page}
-          caption={text.members}
-          rows={model.found}
-          columns={[
-            {
-              label: admin.email,
-              value: ({ userId, email }) => (
-                <a href={pageHref(page, userPath(userId))} dir="ltr" translate={untranslated}>
-                  {email}
-                </a>
-              ),
-            },
-            {
-              label: text.memberBy,
-              value: (member) => <Membership member={member} group={group} page={page} />,
-            },
-          ]}
-          empty={<p>{text.noMembers}</p>}
-          search={{
-            path,
-            submit: admin.search,
-            filters: [{ name: "q", label: admin.searchUsers, value: model.text }],
-          }}
-          paging={{
-            number: model.page,
-            hasMore: model.found.length === membersPerPage,
-            newestFirst: false,
-            path: (number) => membersPath(group.id, model.text, number),
-          }}
-        />
+        <MemberList model={model} page={page} />
       </section>
       <PostForm page={page} action={`${path}/delete`}>
         <button type="submit" class="button button-quiet-danger">
@@ -397,6 +367,45 @@ export function groupView(model: GroupModel, page: PageContext): Page {
         <a href={pageHref(page, adminPaths.groups)}>{text.all}</a>
       </p>
     </AdminFrame>
+  );
+}
+
+function MemberList({ model, page }: { readonly model: GroupModel; readonly page: PageContext }) {
+  const { group } = model;
+  const { admin } = page.messages;
+  const text = admin.groupsPage;
+  return (
+    <List<GroupMember>
+      page={page}
+      caption={text.members}
+      rows={model.found}
+      columns={[
+        {
+          label: admin.email,
+          value: ({ userId, email }) => (
+            <a href={pageHref(page, userPath(userId))} dir="ltr" translate={untranslated}>
+              {email}
+            </a>
+          ),
+        },
+        {
+          label: text.memberBy,
+          value: (member) => <Membership member={member} group={group} page={page} />,
+        },
+      ]}
+      empty={<p>{text.noMembers}</p>}
+      search={{
+        path: groupPath(group.id),
+        submit: admin.search,
+        filters: [{ name: "q", label: admin.searchUsers, value: model.text }],
+      }}
+      paging={{
+        number: model.page,
+        hasMore: model.found.length === membersPerPage,
+        newestFirst: false,
+        path: (number) => membersPath(group.id, model.text, number),
+      }}
+    />
   );
 }
 

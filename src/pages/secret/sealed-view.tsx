@@ -158,19 +158,23 @@ function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }:
           </li>
         ))}
       </ul>
-      {files.length > 1 && (
-        <div class="files-all" hidden data-save-all={secret.downloadAll({ size: "{size}" })}>
-          <button type="button" class="button">
-            <Icon name="download" />
-            <span />
-          </button>
-          <div class="file-text">
-            <progress max={1} value={0} aria-labelledby="files" hidden />
-            <span role="status" />
-          </div>
-        </div>
-      )}
+      {files.length > 1 && <AllFiles label={secret.downloadAll({ size: "{size}" })} />}
       <p class="field-hint">{secret.filesUntil({ count: Math.max(1, Math.round(ticketTtlSeconds / 60)) })}</p>
     </section>
+  );
+}
+
+function AllFiles({ label }: { readonly label: string }) {
+  return (
+    <div class="files-all" hidden data-save-all={label}>
+      <button type="button" class="button">
+        <Icon name="download" />
+        <span />
+      </button>
+      <div class="file-text">
+        <progress max={1} value={0} aria-labelledby="files" hidden />
+        <span role="status" />
+      </div>
+    </div>
   );
 }
