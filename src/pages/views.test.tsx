@@ -9,6 +9,7 @@ import { type KindName, kindNames } from "../base/push-kinds.ts";
 import { en, languages, type Messages } from "../i18n/i18n.ts";
 import { noRules } from "../policies/policies.ts";
 import { adminSections } from "./admin/routes.ts";
+import { serviceTokensView } from "./admin/service-tokens.tsx";
 import { type CreatedModel, createdView } from "./created/view.tsx";
 import { deletedView } from "./deleted.tsx";
 import { failureView } from "./failure.tsx";
@@ -240,21 +241,33 @@ const hostileFields = (["text", "secret", "otp"] as const).map((type) => ({
   type,
 }));
 
+const token: ApiToken = {
+  id: 1,
+  name: hostile,
+  scopes: ["read"],
+  expiresAt,
+  networks: [hostile],
+  createdAt: expiresAt,
+  lastUsedAt: expiresAt,
+  lastUsedAddress: hostile,
+  revokedAt: null,
+};
+const tokenForm = { name: hostile, scopes: [], expiresInDays: hostile, networks: hostile };
+const tokenProblems = { name: hostile, scopes: hostile, expiresInDays: hostile, networks: hostile };
+const tokens = {
+  form: tokenForm,
+  state: { ...untouched, problems: tokenProblems, refusal: hostile },
+  proof: { password: true, code: true, passkey: true },
+  made: { name: hostile, token: hostile },
+  tokens: [token, { ...token, id: 2, expiresAt: 1 }],
+  now: 1,
+  page: 2,
+  hasMore: true,
+};
+const group = { id: 1, name: hostile, claim: hostile };
+
 /** Every view with hostile text in every field that takes text. */
 function allPages(page: PageContext): readonly Page[] {
-  const token: ApiToken = {
-    id: 1,
-    name: hostile,
-    scopes: ["read"],
-    expiresAt,
-    networks: [hostile],
-    createdAt: expiresAt,
-    lastUsedAt: expiresAt,
-    lastUsedAddress: hostile,
-    revokedAt: null,
-  };
-  const tokenForm = { name: hostile, scopes: [], expiresInDays: hostile, networks: hostile };
-  const tokenProblems = { name: hostile, scopes: hostile, expiresInDays: hostile, networks: hostile };
   return [
     ...kindNames.map((kind) =>
       newPushView(newPush(kind, { values: hostileValues, problems: { payload: hostile } }), page),
@@ -300,20 +313,8 @@ function allPages(page: PageContext): readonly Page[] {
     ),
     ...signInPages(hostile, page),
     ...adminPages(hostile, page),
-    tokensView(
-      {
-        ...{ path: "/users/token", isService: false },
-        form: tokenForm,
-        state: { ...untouched, problems: tokenProblems, refusal: hostile },
-        proof: { password: true, code: true, passkey: true },
-        made: { name: hostile, token: hostile },
-        tokens: [token, { ...token, id: 2, expiresAt: 1 }],
-        now: 1,
-        page: 2,
-        hasMore: true,
-      },
-      page,
-    ),
+    tokensView({ ...tokens, path: "/users/token", isService: false }, page),
+    serviceTokensView({ ...tokens, path: "/admin/groups/1/tokens", isService: true, group }, page),
   ];
 }
 

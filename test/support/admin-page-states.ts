@@ -160,6 +160,22 @@ export const adminPageStates: readonly PageState[] = [
     },
   },
   {
+    name: "administration, service tokens of a group",
+    signedIn: "administrator",
+    async show(page) {
+      await makeGroup(page, "a group with service tokens");
+      await page.goto(`${page.url()}/tokens`);
+    },
+  },
+  {
+    name: "administration, pushes of service tokens",
+    signedIn: "administrator",
+    async show(page) {
+      await makeGroup(page, "a group with pushes");
+      await page.goto(`${page.url()}/pushes`);
+    },
+  },
+  {
     name: "administration, rules of everybody else",
     signedIn: "administrator",
     show: (page) => page.goto("/admin/groups/else/rules"),

@@ -2,7 +2,7 @@ import type { FoundPushes, ListedPush } from "../../pushes/pushes.ts";
 import { beginningOf, shownName } from "../dashboard/push-parts.tsx";
 import { List } from "../lists/list.tsx";
 import { pushColumns } from "../lists/push-columns.tsx";
-import { type PageContext, pageHref } from "../page.ts";
+import { type PageContext, pageHref, untranslated } from "../page.ts";
 
 export interface ActivityModel extends Pick<FoundPushes, "pushes" | "hasMore"> {
   /** From 1. */
@@ -42,7 +42,7 @@ export function ActivityList({ caption, empty, model, pathOf, pagePath, page }: 
           long: true,
           value: (push) => (
             <a href={pageHref(page, pathOf(push.id))}>
-              <bdi translate={false}>{beginningOf(shownName(push, messages), nameCharactersShown)}</bdi>
+              <bdi translate={untranslated}>{beginningOf(shownName(push, messages), nameCharactersShown)}</bdi>
             </a>
           ),
         },
