@@ -70,12 +70,13 @@ export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDe
   }
 
   async function readOf(userId: number | null): Promise<CallerPolicy> {
-    const { instance, everybodyElse: others, groups } = await store.readOfCaller(userId);
+    const { hasForged, instance, everybodyElse: others, groups } = await store.readOfCaller(userId);
     const ofGroups = groups.length > 0 || userId === null ? groups : [{ name: everybodyElse, policy: others }];
     const layers: readonly (PolicySource & { readonly policy: Policy })[] = [
       { from: "settings", policy: settings },
       { from: "instance", policy: readStored(instance).policy },
       ...ofGroups.map(({ name, policy }) => ({ from: "group" as const, name, policy: readStored(policy).policy })),
+      ...(hasForged ? [{ from: "instance" as const, policy: nothingAllowed }] : []),
     ];
     const active = layers.filter(({ policy }) => activeRules(policy).length > 0);
     return {
@@ -116,6 +117,9 @@ export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDe
     forget: () => remembered.clear(),
   };
 }
+
+/** Where rules cannot be read because somebody has changed their rows: they may have been any. */
+const nothingAllowed: Policy = { ...noRules, kinds: [], requests: false, mailDomains: [] };
 
 /** A rule that the stored ones lack is newer than they are, and restricts nothing. */
 function readStored(stored: StoredPolicy | undefined): SavedPolicy {

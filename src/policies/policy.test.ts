@@ -105,7 +105,7 @@ test.each<[string, Partial<Policy>, Judged, readonly string[]]>([
   expect(refusedFields(policy, judged)).toEqual(fields);
 });
 
-const stored = { instance: undefined, everybodyElse: undefined, groups: [] };
+const stored = { hasForged: false, instance: undefined, everybodyElse: undefined, groups: [] };
 
 /** Without rules of the instance. */
 function policiesOf(config: Config, readOfCaller = () => Promise.resolve(stored)) {

@@ -176,24 +176,31 @@ describe("groups", () => {
 
 describe("what somebody writes into the database", () => {
   test.each([
-    ["a membership that was made by hand", "UPDATE group_members SET user_id = ?", "group_members"],
+    ["a membership of somebody else", "UPDATE group_members SET user_id = ?", "group_members", "bob"],
     [
       "a membership that claims to be by claim",
       "UPDATE group_members SET by_claim = 1 WHERE user_id <> ?",
       "group_members",
+      "ada",
     ],
-    ["a group with another name", "UPDATE user_groups SET name = 'Other' WHERE id <> ?", "user_groups"],
-    ["other rules", "UPDATE policies SET rules = '{}' WHERE revision <> ?", "policies"],
-  ])("counts as absent, and is reported: %s", async (_what, text, table) => {
-    await using app = await startTestApp();
-    const [ada, bob] = [await user(app, "ada@example.com"), await user(app, "bob@example.com")];
-    await makeGroup(app, "Helpdesk", [ada.id], { rules: { maxViews: 3 } });
-    expect((await ada.policy()).max_views).toBe(3);
-    await changeRows(app.app.domain.db, text, bob.id);
-    app.app.domain.policies.forget();
-    expect([(await ada.policy()).max_views, (await bob.policy()).max_views]).toEqual([null, null]);
-    expect(app.logLines.join("")).toContain(table);
-  });
+    ["a group with another name", "UPDATE user_groups SET name = 'Other' WHERE id <> ?", "user_groups", "ada"],
+    ["other rules", "UPDATE policies SET rules = '{}' WHERE revision <> ?", "policies", "ada"],
+  ])(
+    "loosens nothing: whom it is about can create nothing, and it is reported: %s",
+    async (_what, text, table, whom) => {
+      await using app = await startTestApp();
+      const [ada, bob] = [await user(app, "ada@example.com"), await user(app, "bob@example.com")];
+      await makeGroup(app, "Helpdesk", [ada.id], { rules: { maxViews: 3 } });
+      expect((await ada.policy()).max_views).toBe(3);
+      await changeRows(app.app.domain.db, text, bob.id);
+      app.app.domain.policies.forget();
+      const [about, other] = whom === "ada" ? [ada, bob] : [bob, ada];
+      expect(await about.policy()).toMatchObject({ kinds: [], requests: false, mail_domains: [] });
+      expect(await about.create({ payload: "x" })).toBe(422);
+      expect(await other.create({ payload: "x" })).toBe(201);
+      expect(app.logLines.join("")).toContain(table);
+    },
+  );
 });
 
 test("replacing the access secret keeps groups, members and rules, and no forged row becomes valid", async () => {

@@ -28,6 +28,8 @@ export interface StoredPolicy {
 
 /** The rules that may hold for a caller. `groups`: all that the caller is in. */
 export interface CallerPolicies {
+  /** A row about this caller is not this server's, which is reported: what it said is unknown. */
+  readonly hasForged: boolean;
   readonly instance: StoredPolicy | undefined;
   readonly everybodyElse: StoredPolicy | undefined;
   readonly groups: readonly { readonly name: string; readonly policy: StoredPolicy | undefined }[];
@@ -64,6 +66,7 @@ export type PolicyStore = ReturnType<typeof createPolicyStore>;
 export function createPolicyStore(db: Database, access: AccessKeys) {
   const opened = (row: UnopenedPolicy | undefined): StoredPolicy | undefined => row && reading.open(access, row);
 
+  /** The name of the caller's group; undefined: a row is not this server's. */
   function groupIn(row: CallerRow): string | undefined {
     const member = members.open(access, row as UnopenedMember);
     const group = groups.open(access, row as UnopenedGroup);
@@ -78,14 +81,18 @@ export function createPolicyStore(db: Database, access: AccessKeys) {
     /** @param userId null: a caller without an account. */
     async readOfCaller(userId: number | null): Promise<CallerPolicies> {
       const rows = await db.read.all(ofCaller, userId ?? nobody);
-      const policyOf = (scope: PolicyScope) => opened(rows.find(({ policyScope }) => policyScope === nameOf(scope)));
-      const byName = new Map<string, StoredPolicy | undefined>();
-      for (const row of rows) {
-        const name = row.policyGroupId === null ? undefined : groupIn(row);
-        // A user can be a member twice: by hand and by claim.
-        if (name !== undefined && byName.get(name) === undefined) byName.set(name, opened(row));
-      }
+      const found = rows.map((row) => ({
+        scope: row.policyScope,
+        policy: opened(row),
+        group: row.policyGroupId === null ? null : groupIn(row),
+      }));
+      const policyOf = (scope: PolicyScope) => found.find((each) => each.scope === nameOf(scope))?.policy;
+      // A user can be a member twice: by hand and by claim.
+      const byName = new Map(
+        found.flatMap(({ group, policy }) => (typeof group === "string" ? [[group, policy]] : [])),
+      );
       return {
+        hasForged: found.some(({ group, policy }) => group === undefined || policy === undefined),
         instance: policyOf("instance"),
         everybodyElse: policyOf("everybody else"),
         groups: [...byName].map(([name, policy]) => ({ name, policy })),
