@@ -81,6 +81,14 @@ describe("the start of a session", () => {
     expect(noted).toEqual([]);
   });
 
+  it("ends what waits after ten minutes", async () => {
+    const { accounts, waiting, advance } = await makeFixture();
+    advance(10 * minuteMs - 1);
+    expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });
+    advance(1);
+    expect(await accounts.authenticateSession(waiting)).toBeUndefined();
+  });
+
   it("is refused if the user was disabled or deleted since the sign-in began", async () => {
     const { accounts, access, ada, starts, client, db } = await makeFixture();
     const eve = await makeUser(accounts, "eve@example.com");

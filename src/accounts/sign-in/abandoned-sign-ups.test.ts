@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { clientAt, makeTestAccounts, makeUser, password } from "../../../test/support/accounts.ts";
-import { readRows } from "../../../test/support/engine-database.ts";
+import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { dayMs } from "../../base/clock.ts";
 
 it("are all removed in bounded batches, even if a batch removes accounts with their links", async () => {
@@ -27,4 +27,18 @@ it("of the same millisecond are removed together", async () => {
   advance(8 * dayMs);
   expect(await accounts.removeAbandonedLinks(2)).toBe(3);
   expect(await readRows(db, "SELECT email FROM users")).toEqual([{ email: "ada@example.com" }]);
+});
+
+it("are no accounts that somebody has signed in to, or that have an API token", async () => {
+  const { accounts, db, advance } = makeTestAccounts();
+  await makeUser(accounts);
+  const emails = ["token@example.com", "visited@example.com", "abandoned@example.com"];
+  for (const email of emails) await accounts.signUp({ email, password, language: "en", client: clientAt(email) });
+  const owner = await accounts.findUserByEmail("token@example.com");
+  await accounts.createToken(owner?.id ?? 0, "a token");
+  await changeRows(db, "UPDATE users SET last_signed_in_at = ? WHERE email = 'visited@example.com'", 1);
+  advance(8 * dayMs);
+  await accounts.removeAbandonedLinks(10);
+  const kept = await readRows<{ email: string }>(db, "SELECT email FROM users ORDER BY email");
+  expect(kept.map(({ email }) => email)).toEqual(["ada@example.com", "token@example.com", "visited@example.com"]);
 });
