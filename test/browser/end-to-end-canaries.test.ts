@@ -157,7 +157,9 @@ it("no byte of an answer that a page has sealed, of the request's key or of its 
 
   const sender = await watched.newPage();
   const answer = await sendAnswer(sender, link, canaries);
-  // Without the private link's key, which only the part after # has: another address with that part alone would load nothing.
+  // As on another device, which has not kept the key. Without that of the private link, which only the part after # has: another
+  // address with that part alone would load nothing.
+  await owner.evaluate("new Promise((done) => { indexedDB.deleteDatabase('sealpush').onsuccess = done; })");
   await owner.goto(answersUrl);
   await owner.reload();
   await owner.getByLabel(text.passphrase, { exact: true }).fill(passphrase);

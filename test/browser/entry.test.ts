@@ -58,6 +58,7 @@ describe.each([
     await signInBy(page, email, password);
     await isSignedIn(page);
     await page.getByRole("button", { name: nav.signOut }).click();
+    await page.getByRole("link", { name: nav.signIn }).first().waitFor();
 
     await page.goto("/users/sign_in");
     await page.getByRole("link", { name: entry.recovery.link }).click();
