@@ -52,9 +52,9 @@ export function urlTokenOf(link: string): string {
 
 const submit = "main form[method=post] button[type=submit]";
 
-/** Presses the first submit button of the page and waits for the answer to the form. */
+/** Presses the first submit button that the page shows, and waits for the answer to the form. */
 export async function sendForm(page: Page): Promise<void> {
-  await answerTo(page, () => page.locator(submit).first().click());
+  await answerTo(page, () => page.locator(submit).filter({ visible: true }).first().click());
   // The script of a form that stays shows the answer afterwards.
   await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
 }
