@@ -15,19 +15,16 @@ import { LocalTime } from "../parts/times.tsx";
 import { MailLanguageField, RecipientsField } from "../push-form/controls.tsx";
 import type { PushForm } from "../push-form/form.ts";
 import { ruleHint } from "../push-form/rule-hints.ts";
+import { type LinkLimits, Message, PrintedSheet, RecipientLanguage } from "./message.tsx";
 import { SealedLabels, WithKey } from "./sealed-parts.tsx";
 
-export interface CreatedModel {
+export interface CreatedModel extends LinkLimits {
   /** Absolute address to hand out, without a language. */
   readonly link: string;
   /** Path of this page (`/p/<token>/preview`), for the choice of the recipient's language. */
   readonly previewPath: string;
   /** From `?recipient=`: the language of the link and of the message; null: the browser decides. */
   readonly recipientTag: string | null;
-  readonly viewsRemaining: number;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-  readonly passphraseRequired: boolean;
   /** The link opens nothing before a click. */
   readonly hasStep: boolean;
   readonly deletableByViewer: boolean;
@@ -96,14 +93,14 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
             <Actions model={model} messages={messages} />
             <WhatHappens model={model} messages={messages} />
             <div class="stack message-panel">
-              <Message model={model} link={link} messages={messages} recipient={recipient ?? messages} />
-              <RecipientLanguage model={model} page={page} recipient={recipient} />
+              <Message limits={model} link={link} messages={messages} recipient={recipient ?? messages} />
+              <RecipientLanguage path={model.previewPath} page={page} recipient={recipient} />
             </div>
           </div>
         </div>
       </WithKey>
       {model.mailForm !== null && <MailSection form={model.mailForm} page={page} />}
-      <PrintedSheet model={model} messages={messages} recipient={recipient ?? messages} />
+      <PrintedSheet limits={model} messages={messages} recipient={recipient ?? messages} />
       {model.owned !== null && <Opened owned={model.owned} previewPath={model.previewPath} page={page} />}
       <Next model={model} page={page} />
     </Layout>
@@ -210,76 +207,6 @@ function Panel({ id, icon, label, isOpen = false }: PanelProps) {
   );
 }
 
-interface MessageProps {
-  readonly model: CreatedModel;
-  readonly link: string;
-  readonly messages: Messages;
-  /** Texts in the recipient's language. */
-  readonly recipient: Messages;
-}
-
-/** How often and how long the link works, for the recipient. */
-function limitsText(model: CreatedModel, { created, formats }: Messages): string {
-  const limits = [
-    created.messageViews({ count: model.viewsRemaining }),
-    created.messageUntil({ date: formats.dateTime(model.expiresAt) }),
-    ...(model.passphraseRequired ? [created.messagePassphrase] : []),
-  ];
-  return limits.join(" ");
-}
-
-/** The link has a line of its own: mail and chat programs would take adjacent text as part of it. */
-function messageText({ model, link, recipient }: MessageProps): string {
-  return [recipient.created.messageIntro, link, limitsText(model, recipient)].join("\n\n");
-}
-
-/** RFC 6068: lines end with CR LF. The script replaces the body by the edited message. */
-function mailHref(subject: string, body: string): string {
-  const encoded = encodeURIComponent(body.replaceAll("\n", "\r\n"));
-  return `mailto:?subject=${encodeURIComponent(subject)}&body=${encoded}`;
-}
-
-function Message(props: MessageProps) {
-  const { messages, recipient } = props;
-  const { created } = messages;
-  const text = messageText(props);
-  return (
-    <div class="field no-print">
-      <label class="field-label" for="message">
-        {created.message}
-      </label>
-      <p class="field-hint" id="message_hint">
-        {created.messageHint}
-      </p>
-      <textarea
-        class="input"
-        id="message"
-        rows={7}
-        lang={recipient.locale.tag}
-        dir={recipient.locale.dir}
-        aria-describedby="message_hint"
-        autoComplete="off"
-        data-part
-      >
-        {text}
-      </textarea>
-      <div class="message-actions">
-        <CopyButton messages={messages} of="message" label={created.copyMessage} />
-        <a
-          class="button"
-          id="mail_message"
-          href={mailHref(recipient.created.messageSubject, text)}
-          data-mails="message"
-          data-part
-        >
-          <Icon name="mail" />
-          <span>{created.writeEmail}</span>
-        </a>
-      </div>
-    </div>
-  );
-}
-
 /** The script makes the files of a code with a key (browser/parts/complete-link.ts). */
 function CodeFiles({
   model: { previewPath, recipientTag, endToEnd },
@@ -338,82 +265,6 @@ function Opened({ owned, previewPath, page }: OpenedProps) {
         <span>{dashboard.edit}</span>
       </a>
     </section>
-  );
-}
-
-interface PrintedSheetProps {
-  readonly model: CreatedModel;
-  readonly messages: Messages;
-  /** Texts in the recipient's language. */
-  readonly recipient: Messages;
-}
-
-/** What the printed page has besides link and QR code. The style sheet prints what is typed and chosen here, without a script. */
-function PrintedSheet({ model, messages, recipient }: PrintedSheetProps) {
-  const { created } = messages;
-  const { tag, dir } = recipient.locale;
-  return (
-    <>
-      <section class="card printed-sheet" aria-labelledby="print">
-        <h2 class="section-heading no-print" id="print">
-          {created.printHeading}
-        </h2>
-        <div class="field">
-          <label class="field-label no-print" for="print_text">
-            {created.printText}
-          </label>
-          <textarea class="input" id="print_text" rows={2} lang={tag} dir={dir} autoComplete="off" data-part>
-            {recipient.created.messageIntro}
-          </textarea>
-        </div>
-        <div class="checkbox no-print">
-          <input type="checkbox" id="print_limits" checked />
-          <label for="print_limits">{created.printLimits}</label>
-        </div>
-        <div class="no-print" hidden data-scripted>
-          <button type="button" class="button" data-print>
-            <Icon name="print" />
-            <span>{created.print}</span>
-          </button>
-        </div>
-      </section>
-      <p class="limits-printed" id="limits_printed" lang={tag} dir={dir} aria-hidden="true" data-part>
-        {limitsText(model, recipient)}
-      </p>
-    </>
-  );
-}
-
-interface RecipientProps {
-  readonly model: CreatedModel;
-  readonly page: PageContext;
-  readonly recipient: Messages | undefined;
-}
-
-function RecipientLanguage({ model, page, recipient }: RecipientProps) {
-  const { created, locale } = page.messages;
-  return (
-    <form class="field no-print" method="get" action={model.previewPath} autoComplete="off">
-      {page.localeAsked && <input type="hidden" name="locale" value={locale.tag} />}
-      <label class="field-label" for="recipient">
-        {created.recipientLanguage}
-      </label>
-      <div class="input-row">
-        <select class="input" id="recipient" name="recipient" data-replaces-parts>
-          <option value="">{created.automatic}</option>
-          {page.languages.map(({ locale: { tag, name } }) => (
-            <option key={tag} value={tag} lang={tag} selected={tag === recipient?.locale.tag}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <noscript>
-          <button type="submit" class="button">
-            {created.apply}
-          </button>
-        </noscript>
-      </div>
-    </form>
   );
 }
 
