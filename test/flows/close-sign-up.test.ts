@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { changeRows } from "../support/engine-database.ts";
 import { CookieClient, startSignOnApp } from "../support/sign-on.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
@@ -58,6 +59,18 @@ test("it stays closed after a start, and at another process at once", async () =
   await client.post(path, { sign_up: "closed" });
   await using other = await startTestApp({ dataDir: fixture.dataDir });
   expect(await pages(other)).toEqual([false, 403]);
+});
+
+test("what somebody writes into the database opens it to nobody, and one click repairs it", async () => {
+  const { fixture, client } = await open();
+  await client.post(path, { sign_up: "closed" });
+  const forged = `UPDATE policies SET rules = '{"isClosed":false}' WHERE revision = ?`;
+  expect(await changeRows(fixture.app.domain.db, forged, 1)).toBe(1);
+  expect(await pages(fixture)).toEqual([false, 403]);
+  expect((await signUp(fixture, "eve@example.com")).statusCode).toBe(403);
+  expect(fixture.logLines.join("")).toContain("forged_row_refused");
+  await client.post(path, { sign_up: "open" });
+  expect(await pages(fixture)).toEqual([true, 200]);
 });
 
 test("a sign-on at the provider makes no account", async () => {

@@ -74,9 +74,11 @@ export function createPolicyStore(db: Database, access: AccessKeys) {
   }
 
   return {
-    /** undefined: none was ever saved, or the row is not this server's, which is reported. */
-    read: async (scope: StoredScope): Promise<StoredPolicy | undefined> =>
-      opened(await db.read.one(ofScope, nameOf(scope))),
+    /** undefined: none was ever saved. "forged": the row is not this server's, which is reported. */
+    async read(scope: StoredScope): Promise<StoredPolicy | "forged" | undefined> {
+      const row = await db.read.one(ofScope, nameOf(scope));
+      return row === undefined ? undefined : (opened(row) ?? "forged");
+    },
 
     /** @param userId null: a caller without an account. */
     async readOfCaller(userId: number | null): Promise<CallerPolicies> {
