@@ -57,7 +57,7 @@ export type { LinkToConfirm } from "./sso/identities.ts";
 export type { ClaimRefusal } from "./sso/provider-claims.ts";
 export { signOnSettingsPath } from "./sso/single-sign-on.ts";
 export type { Identity } from "./store/identities.ts";
-export { type TokenHolder, type TokenLimits, tokenLimits } from "./tokens/api-tokens.ts";
+export { type MadeToken, type TokenHolder, type TokenLimits, tokenLimits } from "./tokens/api-tokens.ts";
 
 export type Accounts = ReturnType<typeof createAccounts>;
 

@@ -24,12 +24,14 @@ export interface ClaimedGroups {
     values: readonly string[],
     now: number,
   ) => Promise<{ readonly before: readonly string[]; readonly after: readonly string[] } | undefined>;
-  /** The rules of the group hold for its service account. Requires the accounts lock. @returns false: the group is gone. */
+  /** Requires the accounts lock. */
+  readonly exists: (tx: Transaction, groupId: number) => Promise<boolean>;
+  /** The rules of the group hold for its service account. Requires the accounts lock. */
   readonly addServiceAccount: (
     tx: Transaction,
     member: { readonly groupId: number; readonly userId: number },
     now: number,
-  ) => Promise<boolean>;
+  ) => Promise<void>;
 }
 
 export interface AccountsDeps {

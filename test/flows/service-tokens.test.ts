@@ -66,6 +66,22 @@ test("a service token makes pushes under the rules of its group, and belongs to 
   expect(await trailOf(app)).toEqual(["made_service_token pipeline (Deploy)"]);
 });
 
+test("a token for a group that was deleted meanwhile is not made, and neither is an account", async () => {
+  const { app } = await open();
+  await using _ = app;
+  const { accounts, db } = app.app.domain;
+  const client = { throttleKey: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
+  const signedIn = await accounts.signIn({ email: rootEmail, password, client });
+  const session = await accounts.authenticateSession(signedIn?.sessionToken ?? "");
+  if (session === undefined) throw new Error("Nobody is signed in.");
+  const users = await countRows(db, "users");
+  const limits = { scopes: ["create"], expiresInDays: null, networks: [] } as const;
+  const wanted = { groupId: 4711, name: "pipeline", limits, together: async () => undefined };
+  const change = { session, client, proof: { typed: password, passkey: null } };
+  expect(await accounts.createServiceToken(change, wanted)).toEqual({ outcome: "unknown" });
+  expect(await countRows(db, "users")).toBe(users);
+});
+
 test("its scopes, networks and end are those it was made with, and an administrator revokes it", async () => {
   const { app, root, path } = await open();
   await using _ = app;

@@ -9,7 +9,7 @@ import type { MadeToken, NewTokens, TokenLimits } from "./api-tokens.ts";
 interface Deps {
   readonly clock: Clock;
   readonly store: ServiceAccountStore;
-  readonly groups: Pick<ClaimedGroups, "addServiceAccount">;
+  readonly groups: Pick<ClaimedGroups, "addServiceAccount" | "exists">;
   readonly tokens: NewTokens;
   readonly change: ProtectedChanges["change"];
 }
@@ -34,8 +34,9 @@ export function createServiceTokens({ clock, store, groups, tokens, change }: De
       { groupId, name, limits, together }: WantedToken,
     ): Promise<({ readonly outcome: "made" } & MadeToken) | { readonly outcome: "unknown" } | ChangeRefusal> =>
       change(asked, async (tx, _user, now) => {
+        if (!(await groups.exists(tx, groupId))) return { outcome: "unknown" };
         const { userId, isNew } = await store.findOrMake(tx, groupId, now);
-        if (isNew && !(await groups.addServiceAccount(tx, { groupId, userId }, now))) return { outcome: "unknown" };
+        if (isNew) await groups.addServiceAccount(tx, { groupId, userId }, now);
         const made = await tokens.make(tx, { userId, name, limits, origin: asked.client });
         await together(tx);
         return { outcome: "made", ...made };

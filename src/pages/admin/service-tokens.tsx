@@ -1,26 +1,16 @@
 import type { FastifyReply } from "fastify";
-import { type ApiToken, noOrigin, type ProtectedChange } from "../../accounts/accounts.ts";
+import { noOrigin } from "../../accounts/accounts.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
 import type { Group } from "../../policies/policies.ts";
 import { ActivityList, type ActivityModel } from "../activity/list.tsx";
-import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import { listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import type { SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
 import { TokenFormCard } from "../tokens/form.tsx";
 import { TokenList } from "../tokens/list.tsx";
-import {
-  describeProblems,
-  emptyForm,
-  limitsOf,
-  pageNumberOf,
-  readTokenForm,
-  type TokenField,
-  type TokenForm,
-  type TokensModel,
-} from "../tokens/model.ts";
+import { limitsOf, type TokensModel } from "../tokens/model.ts";
+import { emptyTokenForm, type ShownForm, takeTokenForm, tokensOf } from "../tokens/take-token.ts";
 import { MadeToken } from "../tokens/view.tsx";
 import { AdminFrame, administratorOf, adminPaths, groupPath } from "./frame.tsx";
 
@@ -29,40 +19,21 @@ const servicePushesPath = (groupId: number) => `${groupPath(groupId)}/pushes`;
 
 /** `GET /admin/groups/:id/tokens` */
 export function showServiceTokens(page: SignedInRequest): Promise<FastifyReply> {
-  return renderTokens(page, emptyForm, untouched);
+  return renderTokens(page, emptyTokenForm);
 }
 
-interface SentToken {
-  readonly form: TokenForm;
-  readonly change: ProtectedChange;
-}
-
-const tokenForm: FormDeclaration<SignedInRequest, SentToken, TokenField> = {
-  read: (fields, page) => ({ form: readTokenForm(fields), change: changeOf(page, fields) }),
-  show: (page, { form }, state) => renderTokens(page, form, state),
-  describe: (page, { form }, found) => describeProblems(found, form, page.messages),
-};
-
-/** `POST /admin/groups/:id/tokens`. A token gives access for good, so the administrator has to prove it. */
+/** `POST /admin/groups/:id/tokens` */
 export function createServiceToken(page: SignedInRequest): Promise<FastifyReply> {
-  return takeForm(page, tokenForm, async ({ form, change }) => {
+  return takeTokenForm(page, renderTokens, async ({ form, change }) => {
     const { accounts } = page.services;
     const group = await groupOf(page);
-    if (group === undefined) return page.notFound();
-    const answer = await accounts.createServiceToken(change, {
+    if (group === undefined) return { outcome: "unknown" };
+    return accounts.createServiceToken(change, {
       groupId: group.id,
       name: form.name,
       limits: limitsOf(form),
       together: accounts.adminEntry("made_service_token", subjectOf(form.name, group), administratorOf(page)),
     });
-    if (answer.outcome === "unknown") return page.notFound();
-    if (answer.outcome !== "made") {
-      const { status, message } = refusedChange(page, answer);
-      return refused({ proof: message }, { status });
-    }
-    const { token, apiToken } = answer;
-    // Answer without a redirect: the token is not stored, so it can be shown only here.
-    return await renderTokens(page, emptyForm, { ...untouched, status: 201 }, { name: apiToken.name, token });
   });
 }
 
@@ -106,23 +77,14 @@ function subjectOf(tokenName: string, { name }: Group): string {
   return `${tokenName} (${name})`;
 }
 
-async function renderTokens(
-  page: SignedInRequest,
-  form: TokenForm,
-  state: FormState<TokenField>,
-  made: TokensModel["made"] = null,
-): Promise<FastifyReply> {
-  const { accounts, clock } = page.services;
+async function renderTokens(page: SignedInRequest, shown: ShownForm): Promise<FastifyReply> {
   const group = await groupOf(page);
   if (group === undefined) return page.notFound();
-  const number = pageNumberOf(page.query("page"));
-  const account = await accounts.findServiceAccount(group.id);
-  const none: { tokens: readonly ApiToken[]; hasMore: boolean } = { tokens: [], hasMore: false };
-  const listed = account === undefined ? none : await accounts.listTokenPage(account.id, number);
+  const listed = await tokensOf(page, await page.services.accounts.findServiceAccount(group.id));
   const path = serviceTokensPath(group.id);
-  const own = { group, path, isService: true, proof: await proofOffered(page) };
-  const model: ServiceTokensModel = { ...own, form, state, made, ...listed, page: number, now: clock.now() };
-  return page.renderForm(serviceTokensView, model, { status: state.status, path: listPath(path, { page: number }) });
+  const model: ServiceTokensModel = { group, path, isService: true, ...shown, ...listed };
+  const selfPath = listPath(path, { page: listed.page });
+  return page.renderForm(serviceTokensView, model, { status: shown.state.status, path: selfPath });
 }
 
 interface ServiceTokensModel extends TokensModel {

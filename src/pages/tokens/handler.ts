@@ -1,50 +1,19 @@
 import type { FastifyReply } from "fastify";
-import type { ProtectedChange } from "../../accounts/accounts.ts";
-import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
-import {
-  describeProblems,
-  emptyForm,
-  limitsOf,
-  pageNumberOf,
-  readTokenForm,
-  type TokenField,
-  type TokenForm,
-  type TokensModel,
-  tokensPagePath,
-  tokensPath,
-} from "./model.ts";
+import { limitsOf, tokensPagePath, tokensPath } from "./model.ts";
+import { emptyTokenForm, type ShownForm, takeTokenForm, tokensOf } from "./take-token.ts";
 import { tokensView } from "./view.tsx";
 
 /** `GET /users/token` */
 export function showTokens(page: SignedInRequest): Promise<FastifyReply> {
-  return renderTokens(page, emptyForm, untouched);
+  return renderTokens(page, emptyTokenForm);
 }
-
-interface SentToken {
-  readonly form: TokenForm;
-  readonly change: ProtectedChange;
-}
-
-const tokenForm: FormDeclaration<SignedInRequest, SentToken, TokenField> = {
-  read: (fields, page) => ({ form: readTokenForm(fields), change: changeOf(page, fields) }),
-  show: (page, { form }, state) => renderTokens(page, form, state),
-  describe: (page, { form }, found) => describeProblems(found, form, page.messages),
-};
 
 /** `POST /users/token` */
 export function createToken(page: SignedInRequest): Promise<FastifyReply> {
-  return takeForm(page, tokenForm, async ({ form, change }) => {
-    const answer = await page.services.accounts.createOwnToken(change, form.name, limitsOf(form));
-    if (answer.outcome !== "made") {
-      const { status, message } = refusedChange(page, answer);
-      return refused({ proof: message }, { status });
-    }
-    const { token, apiToken } = answer;
-    // Answer without a redirect: the token is not stored, so it can be shown only here.
-    return await renderTokens(page, emptyForm, { ...untouched, status: 201 }, { name: apiToken.name, token });
-  });
+  return takeTokenForm(page, renderTokens, ({ form, change }) =>
+    page.services.accounts.createOwnToken(change, form.name, limitsOf(form)),
+  );
 }
 
 /** `POST /users/token/:id/revoke` */
@@ -58,17 +27,8 @@ export async function revokeToken(page: SignedInRequest): Promise<FastifyReply> 
   return isOwn ? page.redirect(tokensPath) : page.notFound();
 }
 
-async function renderTokens(
-  page: SignedInRequest,
-  form: TokenForm,
-  state: FormState<TokenField>,
-  made: TokensModel["made"] = null,
-): Promise<FastifyReply> {
-  const { accounts, clock } = page.services;
-  const number = pageNumberOf(page.query("page"));
-  const listed = await accounts.listTokenPage(page.user.id, number);
-  const proof = await proofOffered(page);
-  const own = { path: tokensPath, isService: false };
-  const model = { ...own, form, state, made, ...listed, proof, page: number, now: clock.now() };
-  return page.renderForm(tokensView, model, { status: state.status, path: tokensPagePath(number) });
+async function renderTokens(page: SignedInRequest, shown: ShownForm): Promise<FastifyReply> {
+  const listed = await tokensOf(page, page.user);
+  const model = { path: tokensPath, isService: false, ...shown, ...listed };
+  return page.renderForm(tokensView, model, { status: shown.state.status, path: tokensPagePath(listed.page) });
 }

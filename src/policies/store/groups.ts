@@ -204,15 +204,16 @@ function claimedGroups({ db, access }: StoreParts) {
   }
 
   return {
-    /** @returns false: the group is gone. */
+    exists: async (tx: Transaction, groupId: number): Promise<boolean> =>
+      (await findIn(tx, access, groupId)) !== undefined,
+
+    /** The rules of the group hold for its service account. Requires the accounts lock. */
     async addServiceAccount(
       tx: Transaction,
       { groupId, userId }: { readonly groupId: number; readonly userId: number },
       now: number,
-    ): Promise<boolean> {
-      if ((await findIn(tx, access, groupId)) === undefined) return false;
+    ): Promise<void> {
       await putMember(tx, access, { userId, groupId, byClaim: false, addedAt: now });
-      return true;
     },
 
     /** The values of the groups claim that make members. */

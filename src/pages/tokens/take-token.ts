@@ -1,0 +1,70 @@
+import type { FastifyReply } from "fastify";
+import type { ChangeRefusal, MadeToken, ProtectedChange, User } from "../../accounts/accounts.ts";
+import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
+import type { SignedInRequest } from "../request.ts";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import {
+  describeProblems,
+  emptyForm,
+  pageNumberOf,
+  readTokenForm,
+  type TokenField,
+  type TokenForm,
+  type TokensModel,
+} from "./model.ts";
+
+/** What a page of tokens shows besides the tokens. */
+export interface ShownForm {
+  readonly form: TokenForm;
+  readonly state: FormState<TokenField>;
+  readonly made: TokensModel["made"];
+}
+
+type Show = (page: SignedInRequest, shown: ShownForm) => Promise<FastifyReply>;
+
+export const emptyTokenForm: ShownForm = { form: emptyForm, state: untouched, made: null };
+
+interface SentToken {
+  readonly form: TokenForm;
+  readonly change: ProtectedChange;
+}
+
+type Answer = ({ readonly outcome: "made" } & MadeToken) | { readonly outcome: "unknown" } | ChangeRefusal;
+
+/**
+ * Takes the form of a new token, of a person or of a group. A token gives access for good, so its maker has to prove to be there.
+ * @param make "unknown": whom it is for is gone.
+ */
+export function takeTokenForm(
+  page: SignedInRequest,
+  show: Show,
+  make: (sent: SentToken) => Promise<Answer>,
+): Promise<FastifyReply> {
+  const declaration: FormDeclaration<SignedInRequest, SentToken, TokenField> = {
+    read: (fields) => ({ form: readTokenForm(fields), change: changeOf(page, fields) }),
+    show: (_page, { form }, state) => show(page, { form, state, made: null }),
+    describe: (_page, { form }, found) => describeProblems(found, form, page.messages),
+  };
+  return takeForm(page, declaration, async (sent) => {
+    const answer = await make(sent);
+    if (answer.outcome === "unknown") return page.notFound();
+    if (answer.outcome !== "made") {
+      const { status, message } = refusedChange(page, answer);
+      return refused({ proof: message }, { status });
+    }
+    const { token, apiToken } = answer;
+    const made = { name: apiToken.name, token };
+    // Answer without a redirect: the token is not stored, so it can be shown only here.
+    return await show(page, { ...emptyTokenForm, state: { ...untouched, status: 201 }, made });
+  });
+}
+
+/** @param owner undefined: there are no tokens yet. */
+export async function tokensOf(page: SignedInRequest, owner: Pick<User, "id"> | undefined) {
+  const { accounts, clock } = page.services;
+  const number = pageNumberOf(page.query("page"));
+  const listed = owner === undefined ? noTokens : await accounts.listTokenPage(owner.id, number);
+  return { ...listed, proof: await proofOffered(page), page: number, now: clock.now() };
+}
+
+const noTokens: Pick<TokensModel, "tokens" | "hasMore"> = { tokens: [], hasMore: false };
