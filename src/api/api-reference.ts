@@ -40,7 +40,7 @@ function describeEndpoint(operation: Operation, wrapper: string | null, alsoAt: 
     method,
     summary,
     description,
-    scope,
+    scope: scope === "any" ? null : scope,
     wrapper,
     path: withBraces(operation.path),
     alsoAt: alsoAt.map(withBraces),

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
-import type { Accounts, Scope, Session, TokenHolder, User } from "../accounts/accounts.ts";
+import type { Accounts, Session, TokenHolder, User } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Actor } from "../pushes/pushes.ts";
 import { isFromOwnSite } from "./cross-site.ts";
-import type { RouteAccess } from "./request.ts";
+import type { NeededScope, RouteAccess } from "./request.ts";
 import type { SessionCookies, TokenCookies } from "./session-cookie.ts";
 
 export const signInPath = "/users/sign_in";
@@ -44,8 +44,7 @@ export function anonymousActor(request: FastifyRequest): Actor {
 
 interface DeclaredAccess {
   readonly access: RouteAccess;
-  /** null: a token needs no scope. */
-  readonly scope: Scope | null;
+  readonly scope: NeededScope;
   readonly changesState: boolean;
   readonly beforeFactor: boolean;
 }
@@ -80,7 +79,7 @@ const setAnonymousActor: Hook = (request, _reply, done) => {
  * Where no scope is required, a token without the scope `read` does not identify its user: it must not see what only the
  * owner may see.
  */
-function tokenHook(scope: Scope | null, needsToken: boolean, deps: AuthenticationDeps): Hook {
+function tokenHook(scope: NeededScope, needsToken: boolean, deps: AuthenticationDeps): Hook {
   return (request, _reply, done) => {
     request.actor = anonymousActor(request);
     const token = readToken(request.raw.headers);
@@ -93,10 +92,10 @@ function tokenHook(scope: Scope | null, needsToken: boolean, deps: Authenticatio
         done(new AppError("not_authenticated", "That API token is not valid."));
       } else if (lacksFactor(holder.user, deps)) {
         done(factorRequired());
-      } else if (scope !== null && !holder.scopes.includes(scope)) {
+      } else if (scope !== null && scope !== "any" && !holder.scopes.includes(scope)) {
         done(new AppError("forbidden", `This API token lacks the scope "${scope}".`));
       } else {
-        if (holder.scopes.includes(scope ?? "read")) identify(request, holder.user);
+        if (scope === "any" || holder.scopes.includes(scope ?? "read")) identify(request, holder.user);
         done();
       }
     }, done);

@@ -36,6 +36,9 @@ export type RouteAccess =
   | "page_admin"
   | "page_waiting";
 
+/** The scope that a token needs. "any": each token identifies its user. null: none, since the link is enough. */
+export type NeededScope = Scope | "any" | null;
+
 declare module "fastify" {
   interface FastifyRequest {
     client: Client;
@@ -73,8 +76,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     access: RouteAccess;
     group: RouteGroup;
-    /** The scope that a token needs; every API route declares it. null: none, since the link is enough. */
-    scope?: Scope | null;
+    /** Every API route declares it. */
+    scope?: NeededScope;
     /** Page routes that change state refuse requests from other sites. */
     changesState: boolean;
     /** The handler reads multipart forms itself with `receiveBody`, which passes on the files as they arrive. */

@@ -1,13 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
-import type { Scope } from "../accounts/accounts.ts";
 import { type AuthenticationDeps, authenticationHook, isApiAccess } from "./authentication.ts";
 import type { BodyIntake } from "./body/body-intake.ts";
 import { isMultipart, receiveForm } from "./body/receive-body.ts";
 import { discardBody } from "./discard-body.ts";
 import { answerRefusal, isJsonPath, type Refusal, type RenderError } from "./errors.ts";
 import type { Listener, RouteGroup } from "./listener.ts";
-import type { RouteAccess } from "./request.ts";
+import type { NeededScope, RouteAccess } from "./request.ts";
 
 /** One route and the callers that it admits. */
 export interface RouteEntry {
@@ -18,7 +17,7 @@ export interface RouteEntry {
   readonly group: RouteGroup;
   readonly changesState: boolean;
   /** null: no scope is needed, or it is not an API route. */
-  readonly scope: Scope | null;
+  readonly scope: NeededScope;
   readonly retrieval: boolean;
   /** See request.ts. */
   readonly streamsFiles: boolean;

@@ -1,4 +1,5 @@
 import { beforeAll, expect } from "vitest";
+import { bearer } from "../support/app.ts";
 import { openDeployment } from "../support/deployment.ts";
 import type { Owner } from "../support/owner.ts";
 
@@ -13,12 +14,21 @@ beforeAll(async () => {
 const kinds = { kind_text: "1", kind_file: "1", kind_url: "1", kind_qr: "1" };
 const mostViews = async () => (await (await deployment.fetch("/api/sealpush/policy")).json()).max_views;
 
-async function saveMostViews(maxViews: number): Promise<number> {
-  const html = await (await deployment.visit("/admin/rules", root)).text();
-  const revision = /name="revision" value="(\d+)"/.exec(html)?.[1] ?? "";
-  return (
-    await deployment.visit("/admin/rules", root, { ...kinds, requests: "1", maxViews: String(maxViews), revision })
-  ).status;
+const hiddenIn = (html: string) =>
+  Object.fromEntries(
+    [...html.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [
+      name,
+      value,
+    ]),
+  );
+
+/** Confirms the warnings, if there are any. */
+async function saveMostViews(maxViews: number, path = "/admin/rules"): Promise<number> {
+  const form = { ...kinds, requests: "1", maxViews: String(maxViews) };
+  const shown = await (await deployment.visit(path, root)).text();
+  const answer = await deployment.visit(path, root, { ...hiddenIn(shown), ...form });
+  if (answer.status !== 422) return answer.status;
+  return (await deployment.visit(path, root, { ...hiddenIn(await answer.text()), ...form })).status;
 }
 
 let views = 10;
@@ -42,3 +52,28 @@ deployment.test("of two administrators at two processes one saves, and the other
   const saved = statuses[0] === 303 ? views : views + 100;
   await expect.poll(async () => [await mostViews(), await mostViews()]).toEqual([saved, saved]);
 });
+
+let groups = 0;
+deployment.test(
+  "a group's rules and its service tokens hold in both processes, until one deletes the group",
+  async () => {
+    const name = `group ${++groups}`;
+    const made = await deployment.visit("/admin/groups", root, { name, claim: "" });
+    const path = made.headers.get("location") ?? "";
+    expect(await saveMostViews(3, `${path}/rules`)).toBe(303);
+    const form = { name: "pipeline", may_create: "1", expires_in_days: "30", networks: "" };
+    const page = await (await deployment.visit(`${path}/tokens`, root, form)).text();
+    const token = /id="token"[^>]* value="([^"]+)"/.exec(page)?.[1] ?? "";
+    const create = async (views: number) => {
+      const body = { push: { payload: "hunter2", expire_after_views: views } };
+      return (await deployment.api("/api/v2/pushes", { body, headers: bearer(token) })).status;
+    };
+    expect([await create(3), await create(3), await create(4), await create(4)]).toEqual([201, 201, 422, 422]);
+    expect(await saveMostViews(2, `${path}/rules`)).toBe(303);
+    await expect.poll(async () => [await create(3), await create(3)]).toEqual([422, 422]);
+
+    const asked = await (await deployment.visit(`${path}/delete`, root, {})).text();
+    expect((await deployment.visit(`${path}/delete`, root, hiddenIn(asked))).status).toBe(303);
+    expect([await create(2), await create(2)]).toEqual([401, 401]);
+  },
+);

@@ -5,6 +5,7 @@ import { bearer, password, startTestApp, type TestApp } from "../support/app.ts"
 import { TestClock } from "../support/domain.ts";
 import { countRows } from "../support/engine-database.ts";
 import { makeFolder } from "../support/folders.ts";
+import { makeGroup } from "../support/groups.ts";
 import { requestFor } from "../support/policy-doors.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
@@ -220,6 +221,10 @@ describe("GET /api/sealpush/policy", () => {
     const user = await app.app.domain.accounts.createUser({ email, password, admin: false });
     const { token } = await app.app.domain.accounts.createToken(user.id, "expires only", { scopes: ["expire"] });
     expect((await app.server.inject({ url: `${path}.json`, headers: bearer(token) })).json()).toEqual(noRules);
+    await makeGroup(app, "Helpdesk", [user.id], { rules: { maxViews: 3 } });
+    app.app.domain.policies.forget();
+    const inGroup = { max_views: 3, sources: [{ from: "group", name: "Helpdesk" }] };
+    expect((await app.server.inject({ url: path, headers: bearer(token) })).json()).toMatchObject(inGroup);
     expect((await app.server.inject({ url: path, headers: bearer("no-token") })).statusCode).toBe(401);
     expect((await app.server.inject({ url: "/api/sealpush" })).json().features).toContain("policy");
   });

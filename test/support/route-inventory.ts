@@ -94,7 +94,7 @@ GET    /api/v2/pushes/active                  api_token scope:read
 GET    /api/v2/pushes/expired                 api_token scope:read
 GET    /api/v2/version                        public
 GET    /api/sealpush                          public
-GET    /api/sealpush/policy                   api
+GET    /api/sealpush/policy                   api          scope:any
 GET    /api/sealpush/requests                 api_token scope:read
 GET    /requests                              page_session
 POST   /requests                              page_requester changes

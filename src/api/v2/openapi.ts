@@ -174,7 +174,7 @@ function describeOperation(operation: Operation) {
 /** `{}` means that the token is optional; the list of a scheme names the scopes that the token needs. */
 function securityOf({ access, scope }: Operation): readonly Readonly<Record<string, readonly string[]>>[] {
   if (access === "public") return [];
-  const scopes = scope === null ? [] : [scope];
+  const scopes = scope === null || scope === "any" ? [] : [scope];
   const withToken = [{ bearer: scopes }, { userToken: scopes }];
   return isTokenOptional(access) ? [{}, ...withToken] : withToken;
 }

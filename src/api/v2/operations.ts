@@ -1,7 +1,6 @@
 import type { TSchema } from "typebox";
-import type { Scope } from "../../accounts/accounts.ts";
 import type { RouteGroup } from "../../http/listener.ts";
-import type { RouteAccess } from "../../http/request.ts";
+import type { NeededScope, RouteAccess } from "../../http/request.ts";
 import * as handlers from "./handlers.ts";
 import * as schemas from "./schemas.ts";
 
@@ -27,8 +26,7 @@ export interface Operation {
   readonly path: string;
   readonly access: RouteAccess;
   readonly group: RouteGroup;
-  /** The scope that a token needs; null: none. */
-  readonly scope: Scope | null;
+  readonly scope: NeededScope;
   readonly changesState: boolean;
   readonly retrieval: boolean;
   readonly summary: string;
@@ -119,7 +117,7 @@ export const operations: readonly Operation[] = [
     path: "/api/sealpush/policy",
     access: "api",
     group: "internal",
-    scope: null,
+    scope: "any",
     changesState: false,
     retrieval: false,
     summary: "The rules for your pushes",
