@@ -85,7 +85,7 @@ test.each([
   const made = await send(JSON.stringify(fields));
   expect(made.statusCode).toBe(201);
   expect(await retrieve(made.json().url_token)).toMatchObject({ fields: whole });
-  for (const bad of ["no JSON", "{}", '[{"label":"a"}]', '["a"]', `${"[".repeat(100)}`]) {
+  for (const bad of ["no JSON", "{}", '["a"]', `${"[".repeat(100)}`]) {
     const refused = await send(bad);
     expect([bad, refused.statusCode, refused.json()]).toEqual([
       bad,
@@ -104,9 +104,11 @@ describe("422 on fields:", () => {
     ["no list", { fields: { label: "a", value: "b" } }, ["must be a list of objects with label, value, type."]],
     [
       "another type",
-      { fields: [{ label: "a", value: "b", type: "x" }] },
-      ["must be a list of objects with label, value, type."],
+      { fields: [...fields, { label: "a", value: "b", type: "x" }] },
+      ["4: type must be one of text, secret, otp."],
     ],
+    ["no value", { fields: [{ label: "a" }] }, ["1: value is missing."]],
+    ["a value that is no text", { fields: [{ label: "a", value: {} }] }, ["1: value must be a string."]],
     [
       "each problem with its number",
       { fields: [...fields, { label: "USER", value: "" }] },
