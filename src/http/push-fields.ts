@@ -396,7 +396,8 @@ function readList(given: unknown, element: TObject): FieldResult {
     if (item === "") continue;
     if (!isJsonObject(item)) return problem;
     const value = reader.read(item, problems);
-    for (const name of required) if (!Object.hasOwn(value, name) && !problems.has(name)) problems.set(name, "is missing.");
+    for (const name of required)
+      if (!Object.hasOwn(value, name) && !problems.has(name)) problems.set(name, "is missing.");
     const [found] = problems;
     if (found !== undefined) return { problem: `${values.length + 1}: ${found.join(" ")}` };
     values.push(value);
