@@ -1028,6 +1028,7 @@ export interface EnglishMessages {
       readonly openSignUp: string;
       readonly emailLinks: string;
       readonly backupPostgres: string;
+      readonly stepsDone: Message<{ count: number }>;
     };
     readonly attention: {
       readonly heading: string;
@@ -1038,11 +1039,7 @@ export interface EnglishMessages {
       readonly deletions: Message<{ count: number }>;
       readonly node: Message<{ version: string; release: string }>;
     };
-    readonly usersOf: Message<{ count: number; active: number }>;
     readonly version: string;
-    readonly database: string;
-    readonly databaseAnswers: string;
-    readonly databaseSilent: string;
     readonly databaseSize: string;
     readonly diskFree: string;
     readonly diskOf: Message<{ free: string; total: string }>;
@@ -1053,7 +1050,6 @@ export interface EnglishMessages {
     readonly files: string;
     readonly filesOf: Message<{ size: string; count: number }>;
     readonly filesToDelete: string;
-    readonly uploads: string;
     readonly mailsWaiting: string;
     readonly mailsFailed: string;
     readonly users: string;
@@ -1400,6 +1396,9 @@ export interface EnglishMessages {
     };
     readonly createUserSignOn: string;
     readonly createdSignOn: Message<{ email: string }>;
+    readonly activeUsers: string;
+    readonly activeUser: string;
+    readonly changeHere: string;
   };
   readonly mail: {
     readonly confirmAccount: {

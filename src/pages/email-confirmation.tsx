@@ -46,7 +46,7 @@ export function emailConfirmationView(shown: EmailConfirmation, page: PageContex
     <Layout page={page} title={newEmail.title} width="narrow" privatePage>
       {shown.is === "asked" ? (
         <MessageCard icon="shield" heading={newEmail.heading}>
-          <p class="account-email">{newEmail.text.parts({ email: <strong dir="ltr">{shown.email}</strong> })}</p>
+          <p class="typed">{newEmail.text.parts({ email: <strong dir="ltr">{shown.email}</strong> })}</p>
           <PostForm page={page} class="form" action={newEmailPath}>
             <input type="hidden" name="token" value={shown.token} />
             <button type="submit" class="button button-primary button-large button-wide">

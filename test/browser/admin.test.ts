@@ -12,10 +12,13 @@ const site = openSite();
 const { admin } = en;
 const { bulk } = admin;
 
+/** A row of a list, or the only one on the page that has the name as its heading. */
 const rowOf = (page: Page, name: string) =>
-  page.locator(".row, tbody tr").filter({
-    has: page.getByRole("heading", { name, exact: true }).or(page.getByRole("rowheader", { name, exact: true })),
-  });
+  page
+    .locator("main")
+    .filter({ has: page.getByRole("heading", { level: 1, name, exact: true }) })
+    .locator(".admin-rows > .row")
+    .or(page.locator("tbody tr").filter({ has: page.getByRole("rowheader", { name, exact: true }) }));
 
 /** Opens the confirmation, reads it, and confirms. */
 async function act(page: Page, name: string, label: string, explanation: string): Promise<void> {

@@ -36,6 +36,8 @@ export const otherRulesPath = `${adminPaths.groups}/else/rules`;
 interface AdminFrameProps {
   readonly page: PageContext;
   readonly current: AdminSection["name"];
+  /** What the page is about; the section by default. */
+  readonly heading?: ComponentChildren;
   readonly lead: string;
   readonly scripts?: LayoutProps["scripts"];
   /** See the layout. */
@@ -44,7 +46,7 @@ interface AdminFrameProps {
 }
 
 /** The layout of every administration page: the links to all of them, and a heading. */
-export function AdminFrame({ page, current, lead, scripts = [], asksFirstAt, children }: AdminFrameProps) {
+export function AdminFrame({ page, current, heading, lead, scripts = [], asksFirstAt, children }: AdminFrameProps) {
   const { admin } = page.messages;
   return (
     <Layout
@@ -64,7 +66,7 @@ export function AdminFrame({ page, current, lead, scripts = [], asksFirstAt, chi
         ))}
       </nav>
       <div class="page-heading">
-        <h1>{admin[current]}</h1>
+        <h1>{heading ?? admin[current]}</h1>
         <p class="lead">{lead}</p>
       </div>
       {children}

@@ -193,7 +193,6 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
       <Problem problem={model.problem} />
       <Confirm
         page={page}
-        icon="text"
         label={text.create}
         explanation={text.createText}
         confirm={text.create}
@@ -347,7 +346,6 @@ export function groupView(model: GroupModel, page: PageContext): Page {
         </h2>
         <Confirm
           page={page}
-          icon="text"
           label={text.addMembers}
           explanation={text.addMembersText}
           confirm={text.addMembers}

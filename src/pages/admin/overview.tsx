@@ -92,27 +92,23 @@ export function overviewView(model: OverviewModel, page: PageContext): Page {
   const { version, health, pushes, mails, users, steps } = model;
   const { admin, formats } = page.messages;
   const { bytes, number } = formats;
+  const link = (path: string, count: number) => <a href={pageHref(page, path)}>{number(count)}</a>;
   return (
     <AdminFrame page={page} current="overview" lead={admin.overviewLead}>
       <Attention model={model} page={page} />
       <dl class="card admin-facts">
-        <Fact label={admin.version}>{version}</Fact>
-        <Fact label={admin.users}>{admin.usersOf({ count: users.total, active: users.active })}</Fact>
-        <Fact label={admin.database}>{health.databaseAnswers ? admin.databaseAnswers : admin.databaseSilent}</Fact>
+        <Fact label={admin.users}>{link(adminPaths.users, users.total)}</Fact>
+        <Fact label={admin.activeUsers}>{number(users.active)}</Fact>
+        <Fact label={admin.livePushes}>{link(`${adminPaths.pushes}?state=active`, pushes.live)}</Fact>
+        <Fact label={admin.endedPushes}>{link(`${adminPaths.pushes}?state=expired`, pushes.ended)}</Fact>
+        <Fact label={admin.files}>{admin.filesOf({ count: pushes.files, size: bytes(pushes.fileBytes) })}</Fact>
         <Fact label={admin.databaseSize}>{bytes(health.databaseBytes)}</Fact>
         <Fact label={admin.diskFree}>
           {admin.diskOf({ free: bytes(health.diskFreeBytes), total: bytes(health.diskTotalBytes) })}
         </Fact>
-        <Fact label={admin.processes}>{number(health.processes)}</Fact>
-        <Fact label={admin.livePushes}>{number(pushes.live)}</Fact>
-        <Fact label={admin.endedPushes}>{number(pushes.ended)}</Fact>
-        <Fact label={admin.files}>{admin.filesOf({ count: pushes.files, size: bytes(pushes.fileBytes) })}</Fact>
-        <Fact label={admin.filesToDelete}>{number(pushes.filesToDelete)}</Fact>
-        <Fact label={admin.uploads}>{number(pushes.uploads)}</Fact>
-        <Fact label={admin.mailsWaiting}>{number(mails.waiting)}</Fact>
-        <Fact label={admin.mailsFailed}>
-          <a href={pageHref(page, adminPaths.mails)}>{number(mails.failed)}</a>
-        </Fact>
+        <Fact label={admin.version}>{version}</Fact>
+        {health.processes !== 1 && <Fact label={admin.processes}>{number(health.processes)}</Fact>}
+        {mails.waiting > 0 && <Fact label={admin.mailsWaiting}>{link(adminPaths.jobs, mails.waiting)}</Fact>}
       </dl>
       <NextSteps steps={steps} page={page} />
     </AdminFrame>
@@ -247,23 +243,38 @@ function signUpStep(signUp: StepsModel["signUp"], page: PageContext): Step {
 }
 
 function NextSteps({ steps, page }: { readonly steps: StepsModel; readonly page: PageContext }) {
-  const { admin } = page.messages;
-  const states = { done: admin.steps.stepDone, open: admin.steps.stepOpen, check: admin.steps.stepCheck };
+  const { nextSteps, stepsDone } = page.messages.admin.steps;
+  const all = stepsOf(steps, page);
+  const done = all.filter(({ state }) => state === "done");
   return (
     <section class="card" aria-labelledby="steps">
       <h2 class="section-heading" id="steps">
-        {admin.steps.nextSteps}
+        {nextSteps}
       </h2>
-      <ol class="admin-steps">
-        {stepsOf(steps, page).map(({ title, state, text, path, action }) => (
-          <li key={title}>
-            {path === null ? <strong>{title}</strong> : <a href={pageHref(page, path)}>{title}</a>}{" "}
-            <span class={state === "done" ? "badge badge-active" : "badge"}>{states[state]}</span>
-            <p>{text}</p>
-            {action}
-          </li>
-        ))}
-      </ol>
+      <Steps steps={all.filter(({ state }) => state !== "done")} page={page} />
+      {done.length > 0 && (
+        <details class="disclosure">
+          <summary>{stepsDone({ count: done.length })}</summary>
+          <Steps steps={done} page={page} />
+        </details>
+      )}
     </section>
+  );
+}
+
+function Steps({ steps, page }: { readonly steps: readonly Step[]; readonly page: PageContext }) {
+  const { stepDone, stepOpen, stepCheck } = page.messages.admin.steps;
+  const states = { done: stepDone, open: stepOpen, check: stepCheck };
+  return (
+    <ul class="admin-steps">
+      {steps.map(({ title, state, text, path, action }) => (
+        <li key={title}>
+          {path === null ? <strong>{title}</strong> : <a href={pageHref(page, path)}>{title}</a>}{" "}
+          <span class={state === "done" ? "badge badge-active" : "badge"}>{states[state]}</span>
+          <p>{text}</p>
+          {action}
+        </li>
+      ))}
+    </ul>
   );
 }

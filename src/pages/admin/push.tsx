@@ -54,7 +54,7 @@ export function pushView(model: PushModel, page: PageContext): Page {
   const { push, events, nowMs } = model;
   const name = admin.pushName({ id: String(push.id) });
   return (
-    <AdminFrame page={page} current="pushes" lead={admin.pushLead}>
+    <AdminFrame page={page} current="pushes" heading={name} lead={admin.pushLead}>
       <ul class="card admin-rows">
         <PushRow push={push} model={{ ...model, filter: filterOf(() => undefined) }} page={page} />
       </ul>

@@ -179,6 +179,7 @@ function columnsOf({ owners }: ColumnsModel, page: PageContext): readonly Column
   };
   const size: Column<PushOverview> = {
     label: admin.size,
+    narrow: "hidden",
     value: ({ storedBytes }) => page.messages.formats.bytes(storedBytes),
   };
   return [name, owner, kind, { ...state, value: (push) => <Badges push={push} page={page} /> }, made, end, views, size];

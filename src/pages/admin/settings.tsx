@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { type SettingOrigin, settingTable } from "../../config/config.ts";
 import type { Setting } from "../../config/setting.ts";
-import type { Page, PageContext } from "../page.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import type { SignedInRequest } from "../request.ts";
@@ -9,6 +9,21 @@ import { AdminFrame, adminPaths } from "./frame.tsx";
 
 const textMax = 100;
 const origins = ["environment", "settings file", "default"] as const;
+
+/** The pages that change what a setting decides without a restart: the address by the setting's name. */
+const changedOn: ReadonlyMap<string, string> = new Map([
+  [settingTable.accounts.settings.signupsDisabled.env, adminPaths.overview],
+  ...pagesOf(adminPaths.rules, Object.values(settingTable.policies.settings)),
+  ...pagesOf(adminPaths.theme, themeSettings(settingTable.branding.settings)),
+]);
+
+function pagesOf(path: string, settings: readonly { readonly env: string }[]) {
+  return settings.map(({ env }) => [env, path] as const);
+}
+
+function themeSettings({ brandTitle, lightLogo, darkLogo }: typeof settingTable.branding.settings) {
+  return [brandTitle, lightLogo, darkLogo];
+}
 
 interface SettingsModel {
   /** Part of a name, a meaning, a shown value or the title of a group; "": all. */
@@ -74,10 +89,15 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
           ]}
         />
       </SearchForm>
-      {groups.length === 0 && <p>{admin.noSettings}</p>}
-      {groups.map(({ title, rows }) => (
-        <Group key={title} title={title} rows={rows} isOpen={isSearch} page={page} />
-      ))}
+      {groups.length === 0 ? (
+        <p>{admin.noSettings}</p>
+      ) : (
+        <div class="card admin-groups">
+          {groups.map(({ title, rows }) => (
+            <Group key={title} title={title} rows={rows} isOpen={isSearch} page={page} />
+          ))}
+        </div>
+      )}
     </AdminFrame>
   );
 }
@@ -94,19 +114,20 @@ function Group({ title, rows, isOpen, page }: GroupProps) {
   const { admin } = page.messages;
   const setCount = rows.filter(({ origin }) => origin.from !== "default").length;
   return (
-    <details class="card admin-group" open={isOpen || setCount > 0}>
+    <details open={isOpen || setCount > 0}>
       <summary class="admin-group-title">
         <h2 class="section-heading" lang="en" dir="ltr">
           {title}
         </h2>
         <span class="field-hint">{admin.settingCounts({ count: rows.length, set: setCount })}</span>
       </summary>
-      <table class="data-table">
+      <table class="data-table settings-table">
         <thead>
           <tr>
             <th scope="col">{admin.setting}</th>
             <th scope="col">{admin.value}</th>
             <th scope="col">{admin.from}</th>
+            <td />
           </tr>
         </thead>
         <tbody>
@@ -127,6 +148,7 @@ interface SettingRowProps extends ShownSetting {
 
 function SettingRow({ row, origin, isOpen, page }: SettingRowProps) {
   const { admin } = page.messages;
+  const changePath = changedOn.get(row.env);
   return (
     <tr>
       <th scope="row">
@@ -146,8 +168,19 @@ function SettingRow({ row, origin, isOpen, page }: SettingRowProps) {
       <td data-label={admin.value}>
         <code dir="ltr">{origin.shown}</code>
       </td>
-      <td data-label={admin.from}>
-        <span class={origin.from === "default" ? "badge" : "badge badge-active"}>{originName(origin.from, page)}</span>
+      {origin.from === "default" ? (
+        <td class="wide-only muted">{admin.fromDefault}</td>
+      ) : (
+        <td>
+          <span class="badge badge-active">{originName(origin.from, page)}</span>
+        </td>
+      )}
+      <td>
+        {changePath !== undefined && (
+          <a href={pageHref(page, changePath)} aria-label={admin.actionOn({ action: admin.changeHere, name: row.env })}>
+            {admin.changeHere}
+          </a>
+        )}
       </td>
     </tr>
   );

@@ -32,9 +32,10 @@ export function trailView({ entries, page: number }: TrailModel, page: PageConte
         page={page}
         caption={admin.trail}
         rows={entries}
+        fit="values"
         columns={[
-          { label: admin.trailAction, value: (entry) => <div dir="auto">{sentenceOf(entry, page)}</div> },
-          { label: admin.trailBy, value: (entry) => <bdi>{causeOf(entry, admin.shell)}</bdi> },
+          { label: admin.trailAction, long: true, value: (entry) => <div dir="auto">{sentenceOf(entry, page)}</div> },
+          { label: admin.trailBy, long: true, value: (entry) => <bdi>{causeOf(entry, admin.shell)}</bdi> },
           { label: admin.trailAddress, value: ({ address }) => address && <bdi dir="ltr">{address}</bdi> },
           {
             label: admin.trailTime,

@@ -180,7 +180,13 @@ export function userView(
   const { messages } = page;
   const { admin, formats } = messages;
   return (
-    <AdminFrame page={page} current="users" lead={admin.usersLead} asksFirstAt={userPath(user.id)}>
+    <AdminFrame
+      page={page}
+      current="users"
+      heading={<bdi translate={untranslated}>{user.email}</bdi>}
+      lead={admin.usersLead}
+      asksFirstAt={userPath(user.id)}
+    >
       {refusal !== null && (
         <Notice tone="danger" icon="alert" alert>
           <p>{refusalText(refusal, user.email, page)}</p>
@@ -189,10 +195,8 @@ export function userView(
       <ul class="card admin-rows">
         <li class="row">
           <div class="row-main">
-            <h2 class="row-title" dir="ltr" translate={untranslated}>
-              {user.email}
-            </h2>
-            <UserBadges user={user} isOwn={isOwn} page={page} />
+            {isOwn && <span class="badge">{admin.you}</span>}
+            <UserState user={user} page={page} />
           </div>
           <dl class="admin-row-facts">
             <Fact label={admin.created}>
@@ -283,20 +287,15 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
   );
 }
 
-interface UserBadgesProps {
-  readonly user: User;
-  readonly isOwn: boolean;
-  readonly page: PageContext;
-}
-
-export function UserBadges({ user, isOwn, page: { messages } }: UserBadgesProps) {
-  const { admin } = messages;
+export function UserState({ user, page }: { readonly user: User; readonly page: PageContext }) {
+  const { admin } = page.messages;
+  const isActive = user.disabledAt === null && user.confirmedAt !== null;
   return (
     <>
-      {isOwn && <span class="badge badge-active">{admin.you}</span>}{" "}
-      {user.admin && <span class="badge badge-active">{admin.administrator}</span>}{" "}
-      {user.disabledAt !== null && <span class="badge">{admin.disabled}</span>}{" "}
-      {user.confirmedAt === null && <span class="badge">{admin.unconfirmed}</span>}
+      {isActive && <span class="badge badge-active">{admin.activeUser}</span>}{" "}
+      {user.disabledAt !== null && <span class="badge badge-danger">{admin.disabled}</span>}{" "}
+      {user.confirmedAt === null && <span class="badge">{admin.unconfirmed}</span>}{" "}
+      {user.admin && <span class="badge">{admin.administrator}</span>}
     </>
   );
 }

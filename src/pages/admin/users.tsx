@@ -10,7 +10,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
-import { EmailField, emailCharactersMax, isProven, UserBadges, userPath } from "./user.tsx";
+import { EmailField, emailCharactersMax, isProven, UserState, userPath } from "./user.tsx";
 
 /** `GET /admin/users` */
 export function showUsers(page: SignedInRequest): Promise<FastifyReply> {
@@ -106,6 +106,7 @@ export function usersView(model: UsersModel, page: PageContext): Page {
         nowMs={model.nowMs}
         caption={admin.users}
         rows={model.users}
+        fit="values"
         columns={userColumns(model, page)}
         empty={<p>{admin.noUsers}</p>}
         search={{
@@ -121,7 +122,6 @@ export function usersView(model: UsersModel, page: PageContext): Page {
       >
         <Confirm
           page={page}
-          icon="text"
           label={admin.createUser}
           explanation={explanationOf(model, page.messages)}
           confirm={admin.createUser}
@@ -137,7 +137,7 @@ export function usersView(model: UsersModel, page: PageContext): Page {
 
 /** The actions are on the page of each user: a row has few pixels and few bytes. */
 function userColumns({ ownId }: UsersModel, page: PageContext): readonly Column<UserSummary>[] {
-  const { admin, formats } = page.messages;
+  const { admin, dashboard, formats } = page.messages;
   return [
     {
       label: admin.email,
@@ -146,15 +146,16 @@ function userColumns({ ownId }: UsersModel, page: PageContext): readonly Column<
           <a href={pageHref(page, userPath(user.id))} dir="ltr" translate={untranslated}>
             {user.email}
           </a>{" "}
-          <UserBadges user={user} isOwn={user.id === ownId} page={page} />
+          {user.id === ownId && <span class="badge">{admin.you}</span>}
         </>
       ),
+      long: true,
     },
-    { label: admin.created, time: ({ user }) => user.createdAt },
+    { label: dashboard.state, narrow: "unlabelled", value: ({ user }) => <UserState user={user} page={page} /> },
+    { label: admin.created, narrow: "hidden", time: ({ user }) => user.createdAt },
     { label: admin.lastSignIn, time: ({ lastSignedInAt }) => lastSignedInAt, never: admin.never },
-    { label: admin.signIns, value: ({ signInCount }) => formats.number(signInCount) },
     { label: admin.secondFactor, value: ({ user }) => (user.hasSecondFactor ? admin.yes : admin.no) },
-    { label: admin.tokensInUse, value: ({ tokensInUse }) => formats.number(tokensInUse) },
+    { label: admin.tokensInUse, narrow: "hidden", value: ({ tokensInUse }) => formats.number(tokensInUse) },
   ];
 }
 

@@ -57,7 +57,7 @@ export function PostForm({
 
 export interface ConfirmProps {
   readonly page: PageContext;
-  readonly icon: IconName;
+  readonly icon?: IconName;
   readonly label: string;
   /** Distinguishes several of these on one page. */
   readonly accessibleLabel?: string;
@@ -88,8 +88,8 @@ export function Confirm({
 }: ConfirmProps) {
   return (
     <details class={tone === "plain" ? "confirm confirm-plain" : "confirm"} name={group}>
-      <summary class="button button-quiet-danger" aria-label={accessibleLabel}>
-        <Icon name={icon} />
+      <summary class={tone === "plain" ? "button" : "button button-quiet-danger"} aria-label={accessibleLabel}>
+        {icon !== undefined && <Icon name={icon} />}
         <span>{label}</span>
       </summary>
       <PostForm page={page} class="confirm-body" action={action}>
