@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readInstant } from "./instant.ts";
+import { readInstant, readWallClock } from "./instant.ts";
 
 test.each([
   ["2026-12-01T17:00:00Z", "2026-12-01T17:00:00.000Z"],
@@ -35,4 +35,27 @@ test.each([
   " 2026-12-01T17:00:00Z",
 ])("%j is none", (text) => {
   expect(readInstant(text)).toBeUndefined();
+});
+
+test.each([
+  ["2026-12-01T17:00", "UTC", "2026-12-01T17:00:00.000Z"],
+  ["2026-12-01T17:00", "Europe/Berlin", "2026-12-01T16:00:00.000Z"],
+  ["2026-07-01T17:00:30", "America/St_Johns", "2026-07-01T19:30:30.000Z"],
+  ["2026-12-01T17:00", "+05:30", "2026-12-01T11:30:00.000Z"],
+  // Clocks show it twice, and skip it.
+  ["2026-10-25T02:30", "Europe/Berlin", "2026-10-25T00:30:00.000Z"],
+  ["2026-03-29T02:30", "Europe/Berlin", "2026-03-29T00:30:00.000Z"],
+])("%s in %s is an instant", (text, zone, expected) => {
+  expect(new Date(readWallClock(text, zone) ?? Number.NaN).toISOString()).toBe(expected);
+});
+
+test.each([
+  ["2026-12-01T17:00", "Atlantis"],
+  ["2026-12-01T17:00", ""],
+  ["2026-12-01T17:00Z", "UTC"],
+  ["2026-02-30T17:00", "UTC"],
+  ["2026-12-01", "UTC"],
+  ["", "UTC"],
+])("%j in %j is no instant", (text, zone) => {
+  expect(readWallClock(text, zone)).toBeUndefined();
 });

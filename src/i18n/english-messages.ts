@@ -91,6 +91,8 @@ export interface EnglishMessages {
     readonly keep: string;
   };
   readonly problems: {
+    readonly expiresAt: Message<{ time: string }>;
+    readonly timeZone: string;
     readonly heading: string;
     readonly of: Message<{ field: string; problem: string }>;
     readonly payload: Message<{ max: number }>;
@@ -360,6 +362,9 @@ export interface EnglishMessages {
     readonly optional: string;
     readonly expiry: string;
     readonly otherDays: string;
+    readonly exactEnd: string;
+    readonly expiresAt: string;
+    readonly timeZone: string;
     readonly fields: {
       readonly add: string;
       readonly addOne: string;

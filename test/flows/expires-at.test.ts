@@ -2,6 +2,7 @@ import { SealpushClient } from "@sealpush/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../src/base/clock.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 import { sendJson, startStandIn } from "../support/stand-in.ts";
 
 // The clock stands at 2026-01-15T12:00:00Z.
@@ -136,4 +137,24 @@ test("the client knows the extensions of a server, and ends a push whose server 
     code: "invalid",
     message: expect.stringContaining("could not be ended"),
   });
+});
+
+test("the form takes a wall clock and its zone, under the rules, and the owner's pages show the end", async () => {
+  await using ruled = await startTestApp({ environment: { PWP__POLICY__MAX_MINUTES: String(3 * 24 * 60) } });
+  const person = await signInClient(ruled, "ada@example.com", { join: true });
+  const create = (fields: Readonly<Record<string, string>>) => {
+    const sent = { payload: "x", expire_after_duration: "at", time_zone: "Europe/Berlin", ...fields };
+    return person.post("/p", Object.fromEntries(Object.entries(sent).map(([name, value]) => [`push[${name}]`, value])));
+  };
+  for (const expires_at of ["", "2026-01-15T13:00", "2026-01-18T13:01", "2026-01-17"]) {
+    const refused = await create({ expires_at });
+    expect(refused.status).toBe(422);
+    expect(refused.body).toContain('id="push_expires_at_problem"');
+  }
+  const { location } = await create({ expires_at: "2026-01-17T13:30" });
+  const [, urlToken = ""] = /\/p\/([^/]+)/.exec(location ?? "") ?? [];
+  for (const path of ["preview", "edit", "audit"]) {
+    const { body } = await person.get(`/p/${urlToken}/${path}`);
+    expect(body, path).toContain('<time datetime="2026-01-17T12:30:00.000Z"');
+  }
 });

@@ -61,14 +61,21 @@ export function sendByKeys(): void {
   }
 }
 
-/** The number of days counts only where the time above it is chosen so; otherwise nothing in it can be invalid. */
+/** The number of days and the exact end count only where they are chosen; otherwise nothing in them can be invalid. */
 export function enableExpiry(root: ParentNode): void {
   const time = root.querySelector("#push_expire_after_duration");
-  const days = root.querySelector("#push_expire_after_days");
-  if (!(time instanceof HTMLSelectElement && days instanceof HTMLInputElement)) return;
+  if (!(time instanceof HTMLSelectElement)) return;
+  const input = (name: string) => root.querySelector<HTMLInputElement>(`#push_${name}`);
+  const choices = [
+    { choice: "", field: input("expire_after_days") },
+    { choice: "at", field: input("expires_at") },
+    { choice: "at", field: input("time_zone") },
+  ];
   const update = () => {
-    days.disabled = time.value !== "";
+    for (const { choice, field } of choices) if (field !== null) field.disabled = time.value !== choice;
   };
+  const zone = input("time_zone");
+  if (zone !== null) zone.value ||= Intl.DateTimeFormat().resolvedOptions().timeZone;
   time.addEventListener("change", update);
   // The browser may restore the choice after this script ran.
   addEventListener("pageshow", update);

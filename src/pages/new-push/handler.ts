@@ -1,6 +1,8 @@
 import type { FastifyReply } from "fastify";
 import { type KindDefaults, noDefaults } from "../../accounts/accounts.ts";
 import { minuteMs } from "../../base/clock.ts";
+import { invalidFields } from "../../base/errors.ts";
+import { isTimeZone, readWallClock } from "../../base/instant.ts";
 import { byKind, type KindName } from "../../base/push-kinds.ts";
 import type { KindSettings, Range } from "../../config/config.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
@@ -11,7 +13,7 @@ import { type Policy, settingsUnder } from "../../policies/policies.ts";
 import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
 import { renderGone } from "../gone.tsx";
-import { offeredTimes, offersDays } from "../push-form/controls.tsx";
+import { exactEnd, offeredTimes, offersDays } from "../push-form/controls.tsx";
 import { describeProblems, type FieldName, filesTooLarge, ownersFields, valuesOf } from "../push-form/fields.tsx";
 import {
   accountMark,
@@ -233,7 +235,7 @@ const isRemembered = ({ fields }: SentForm) => textIn(fields, "remember") === "1
 /** What the form leaves out is as in the untouched form. @throws AppError as `readCreatePush`. */
 function readNewPush({ fields, upload, withoutAccount }: SentForm, { firstKind, kinds }: StartingSettings): CreatePush {
   const { notifyEmailsToLocale, ...given } = readCreatePush(
-    withoutAccount ? withoutOwnersFields(fields) : fields,
+    withInstant(withoutAccount ? withoutOwnersFields(fields) : fields),
   ).request;
   const hasFiles = upload !== undefined && upload.fileCount > 0;
   const firstWithoutFiles = firstKind === "file" ? "text" : firstKind;
@@ -251,6 +253,21 @@ function readNewPush({ fields, upload, withoutAccount }: SentForm, { firstKind, 
     kind,
     ...(upload && { upload }),
   };
+}
+
+/**
+ * The exact end as the API takes it. Without scripts it counts wherever it is filled in, as in the API.
+ * @throws AppError invalid_fields.
+ */
+function withInstant(fields: SentFields): SentFields {
+  const { expires_at: typed = "", time_zone: _, expire_after_duration: chosen, ...others } = fields;
+  const duration = chosen === exactEnd ? {} : { expire_after_duration: chosen };
+  const zone = (textIn(fields, "time_zone") ?? "").trim() || "UTC";
+  if (typed === "" && chosen !== exactEnd) return { ...others, ...duration };
+  if (!isTimeZone(zone)) throw invalidFields({ timeZone: ["is no time zone."] });
+  const instant = readWallClock(String(typed), zone);
+  if (instant === undefined) throw invalidFields({ expiresAt: ["is no time."] });
+  return { ...others, ...duration, expires_at: new Date(instant).toISOString() };
 }
 
 function withoutOwnersFields(fields: SentFields): SentFields {

@@ -195,7 +195,10 @@ export function offersDays({ settings: { days } }: Pick<PushForm, "settings">): 
   return days.min <= days.max;
 }
 
-/** One of these times, or any number of days: that of the field after it. */
+/** The choice of an exact end, in place of a code of `expire_after_duration`. */
+export const exactEnd = "at";
+
+/** One of these times, any number of days, or an exact end: those of the fields after it. */
 export function ExpiryControl({ id, name, label, value, problem, form, page }: ControlProps) {
   const { newPush, formats } = page.messages;
   const times = offeredTimes(form.settings, form.policy).map(({ minutes, code }) => ({
@@ -209,7 +212,11 @@ export function ExpiryControl({ id, name, label, value, problem, form, page }: C
       label={label}
       value={value}
       problem={problem}
-      options={offersDays(form) ? [...times, { value: "", label: newPush.otherDays }] : times}
+      options={[
+        ...times,
+        ...(offersDays(form) ? [{ value: "", label: newPush.otherDays }] : []),
+        { value: exactEnd, label: newPush.exactEnd },
+      ]}
       hint={sentences(ruleHint("expireAfterDuration", form.policy, page.messages))}
     />
   );

@@ -1,11 +1,12 @@
 import type { VNode } from "preact";
+import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { codePointsUpTo, isSealedLabel, type PushOption, pushLimits } from "../../pushes/pushes.ts";
 import type { PageContext } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Checkbox, Field, TextField } from "../parts/fields.tsx";
+import { Checkbox, Field, InputField, TextField } from "../parts/fields.tsx";
 import type { FieldProblem } from "../parts/notice.tsx";
 import type { FormState } from "../take-form.ts";
 import {
@@ -160,7 +161,7 @@ const pushFields = {
     },
     control: FilesControl,
   }),
-  /** A code of `expire_after_duration`; "": the days of the next field. */
+  /** A code of `expire_after_duration`; "": the days of the next field; `exactEnd`: the instant after that. */
   expireAfterDuration: text({
     group: "limits",
     only: "new",
@@ -181,6 +182,33 @@ const pushFields = {
         range={props.form.settings.days}
         // A new push says it at the choice before this one.
         rule={props.form.edited === null ? null : "expireAfterDays"}
+      />
+    ),
+  }),
+  /** As the browser's control sends it, in the zone of the next field; "": the days count. */
+  expiresAt: text({
+    group: "limits",
+    only: "new",
+    initial: () => "",
+    label: (_, { newPush }) => newPush.expiresAt,
+    problem: ({ settings: { days }, policy }, { problems, formats }) => {
+      const maxMinutes = Math.min(days.max * (dayMs / minuteMs), policy.maxMinutes ?? Infinity);
+      return problems.expiresAt({ time: formats.timeSpan(maxMinutes) });
+    },
+    control: ({ page: _, form: __, ...field }) => (
+      <InputField {...field} input={{ type: "datetime-local", autoComplete: "off" }} />
+    ),
+  }),
+  timeZone: text({
+    group: "limits",
+    only: "new",
+    initial: () => "",
+    label: (_, { newPush }) => newPush.timeZone,
+    problem: (_, { problems }) => problems.timeZone,
+    control: ({ page: _, form: __, ...field }) => (
+      <InputField
+        {...field}
+        input={{ type: "text", dir: "ltr", placeholder: "UTC", spellcheck: false, autoComplete: "off" }}
       />
     ),
   }),
