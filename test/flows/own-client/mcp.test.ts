@@ -1,8 +1,10 @@
 import { once } from "node:events";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { SealpushClient } from "@sealpush/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeTools } from "../../../packages/client/src/mcp/tools.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { type ClientProgram, makeClientProgram } from "../../support/client-program.ts";
 import { sendJson, startStandIn } from "../../support/stand-in.ts";
@@ -194,13 +196,145 @@ describe("files", () => {
   });
 });
 
+describe("fields", () => {
+  const canaries = { user: "canary-user-4711", password: "canary-password-4711", typed: "canary-typed-4711" };
+  const seed = "otpauth://totp/ACME:ada?secret=JBSWY3DPEHPK3PXP";
+
+  function withFolder(): ClientProgram {
+    const program = signedIn();
+    mkdirSync(join(program.folder, "shared"));
+    writeFileSync(join(program.folder, "shared", "user.txt"), `${canaries.user}\n`);
+    writeFileSync(join(program.folder, "shared", "password.txt"), canaries.password);
+    writeFileSync(join(program.folder, "shared", "seed.txt"), seed);
+    return program;
+  }
+
+  test("come from files and are saved in files, and no value crosses the protocol", async () => {
+    const program = withFolder();
+    const model = await connect(program, ["--files", "shared"]);
+    const fields = [
+      { label: "Address", text: "https://vpn.example.com" },
+      { label: "User", type: "text", file: "user.txt" },
+      { label: "../../Password", file: "password.txt" },
+      { label: "Code", type: "otp", file: "seed.txt" },
+      { label: "Made", generate: 24 },
+    ];
+    const { link, push } = await model.answer("push", { fields, views: 2 });
+    const { fields: opened } = JSON.parse((await program.run(["open", link, "--json"])).stdout);
+    const made = opened[4].value;
+    expect(opened).toEqual([
+      { label: "Address", type: "text", value: "https://vpn.example.com" },
+      { label: "User", type: "text", value: canaries.user },
+      { label: "../../Password", type: "secret", value: canaries.password },
+      { label: "Code", type: "otp", value: seed },
+      { label: "Made", type: "secret", value: expect.stringMatching(/^.{24}$/) },
+    ]);
+
+    writeFileSync(join(program.folder, "shared", "taken"), "");
+    for (const folder of ["taken", "..", "../outside", "/tmp/outside", "a/b", ".hidden", ""]) {
+      expect(await model.call("save", { push, folder }), folder).toMatchObject({ isError: true });
+    }
+    // None of them has spent the last view.
+    const saved = await model.answer("save", { push, folder: "vpn" });
+    expect(saved).toMatchObject({ views_remaining: 0, files: [] });
+    const paths = saved.fields.map(({ file }: { file: string }) => join(program.folder, "shared", file));
+    expect(saved.fields.map(({ label, type }: { label: string; type: string }) => [label, type])).toEqual(
+      opened.map(({ label, type }: { label: string; type: string }) => [label, type]),
+    );
+    expect(paths.map((path: string) => readFileSync(path, "utf8"))).toEqual(
+      opened.map(({ value }: { value: string }) => value),
+    );
+    for (const path of paths) {
+      expect(dirname(path)).toBe(join(program.folder, "shared", "vpn"));
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+    }
+    expect(await model.call("save", { push, folder: "again" })).toMatchObject({
+      isError: true,
+      content: [{ text: "This push has ended." }],
+    });
+    expect(existsSync(join(program.folder, "shared", "again"))).toBe(false);
+    for (const value of [canaries.user, canaries.password, seed, "JBSWY3DPEHPK3PXP", made]) {
+      expect(model.received.join()).not.toContain(value);
+    }
+    expect(await model.close()).toBe(0);
+  });
+
+  test("a text and files are saved too, sealed ones with their passphrase, which the model does not get", async () => {
+    const program = makeClientProgram("whole", {
+      SEALPUSH_SERVER: server,
+      SEALPUSH_TOKEN: token,
+      SEALPUSH_PASSPHRASE: "open sesame seed",
+    });
+    mkdirSync(join(program.folder, "shared"));
+    writeFileSync(join(program.folder, "plan.txt"), "the plan");
+    const linkOf = async (args: readonly string[]) =>
+      (await program.run(["push", "--passphrase", ...args], { stdin: "correct horse" })).stdout.trim();
+    const model = await connect(program, ["--files", "shared"]);
+    const contentOf = (path: string) => readFileSync(join(program.folder, "shared", path), "utf8");
+    for (const [folder, options] of Object.entries({ sealed: ["--e2e"], plain: [] })) {
+      const text = await model.answer("save", { push: await linkOf(options), folder: `${folder}-text` });
+      expect(text).toMatchObject({ text: join(`${folder}-text`, "secret.txt"), files: [] });
+      expect(contentOf(text.text)).toBe("correct horse");
+      const file = await model.answer("save", { push: await linkOf(["plan.txt", ...options]), folder });
+      expect(file).toMatchObject({ files: [join(folder, "plan.txt")] });
+      expect(file).not.toHaveProperty("text");
+      expect(contentOf(file.files[0])).toBe("the plan");
+    }
+    for (const secret of ["correct horse", "the plan", "open sesame seed"]) {
+      expect(model.received.join()).not.toContain(secret);
+    }
+  });
+
+  test("mistakes name the field, not its value, and nothing is sent", async () => {
+    const program = withFolder();
+    writeFileSync(join(program.folder, "shared", "binary"), Buffer.from([0xff, 0xfe, 0x00]));
+    const model = await connect(program, ["--files", "shared"]);
+    const before = await model.answer("list", {});
+    for (const [field, problem] of [
+      [{ label: "A" }, "Give exactly one source of the value of A."],
+      [{ label: "A", text: "x", file: "user.txt" }, "Give exactly one source of the value of A."],
+      [{ label: "A", file: "../token" }, "There is no such file in the folder that was opened for this."],
+      [{ label: "A", file: "binary" }, "The file of A is not a text in UTF-8. Nothing was sent."],
+      [{ label: "A", type: "otp", file: "password.txt" }, /^The server answered 422: fields/],
+    ] as const) {
+      const { isError, content } = await model.call("push", { fields: [field] });
+      expect([isError, content[0]?.text]).toEqual([
+        true,
+        typeof problem === "string" ? problem : expect.stringMatching(problem),
+      ]);
+    }
+    // This program has no terminal.
+    expect(await model.call("push", { fields: [{ label: "A", prompt: true }] })).toMatchObject({ isError: true });
+    expect(await model.answer("list", {})).toEqual(before);
+    expect(model.received.join()).not.toContain(canaries.password);
+  });
+
+  test("are typed at the terminal, one after another, and no value is in what the tool answers", async () => {
+    const client = new SealpushClient({ server, token });
+    const asked: string[] = [];
+    const ask = async (question: string, visibility: string) => {
+      asked.push(`${question}${visibility}`);
+      return asked.length === 1 ? canaries.typed : "";
+    };
+    const [push] = makeTools({ client, files: undefined, showsSecrets: false, passphrase: undefined, ask });
+    const run = async (fields: object) => await push?.run({ fields }, new AbortController().signal);
+    const answer = await run([{ label: "Root", prompt: true }]);
+    expect(JSON.stringify(answer)).not.toContain(canaries.typed);
+    expect((await client.retrieve(String(answer?.link))).fields).toEqual([
+      { label: "Root", type: "secret", value: canaries.typed },
+    ]);
+    await expect(run([{ label: "Empty", prompt: true }])).rejects.toThrow("The user entered no Empty.");
+    expect(asked).toEqual(["Root", "Empty"].map((label) => `Value of ${label}, for a new push: hidden`));
+  });
+});
+
 test("mistakes are answered in words that a model can act on", async () => {
   const model = await connect(signedIn());
   const problem = async (name: string, input: object) => {
     const { isError, content } = await model.call(name, input);
     return isError === true ? content[0]?.text : undefined;
   };
-  expect(await problem("push", {})).toBe("Give exactly one of generate, text and file.");
+  expect(await problem("push", {})).toBe("Give exactly one of generate, text, file and fields.");
   expect(await problem("push", { generate: 20, expire: "2h" })).toMatch(/^expire must be 15m/);
   expect(await problem("audit", { push: "9" })).toBe("There is no push 9 in this session: call list first.");
   expect(await problem("push", { text: "x", views: 1_000_000 })).toMatch(

@@ -17,6 +17,7 @@ export const mcp: RunVerb = async (given, io) => {
     files,
     showsSecrets: isSet(given, "show-secrets"),
     passphrase: passphrase === "" ? undefined : passphrase,
+    ask: oneAtATime(io.ask),
   });
   const handle = serveStdio(() => {
     const server = new McpServer({ name: "sealpush", version: packageJson.version });
@@ -37,6 +38,17 @@ export const mcp: RunVerb = async (given, io) => {
   await handle.close();
   return exitCodes.ok;
 };
+
+/** A model may call several tools at once. */
+function oneAtATime(ask: CommandIo["ask"]): CommandIo["ask"] {
+  if (ask === undefined) return undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return (question, visibility) => {
+    const answered = last.then(() => ask(question, visibility));
+    last = answered.catch(() => undefined);
+    return answered;
+  };
+}
 
 /** Checked before the start: a model could not repair it. @throws CommandRefused usage if it is no folder. */
 async function sharedFolder(given: Given): Promise<string | undefined> {

@@ -217,13 +217,18 @@ stored in $XDG_CONFIG_HOME/sealpush/config.json, which only you can read.`,
     summary: "Serve the Model Context Protocol on standard input and output, for language models.",
     argumentsMax: 0,
     options: [
-      { name: "files", value: "<folder>", description: "the folder whose files may be shared; default: none" },
+      {
+        name: "files",
+        value: "<folder>",
+        description: "the folder whose files may be shared, and where secrets may be saved; default: none",
+      },
       { name: "show-secrets", description: "also open pushes, so that their secrets reach the model" },
       server,
     ],
-    details: `The tools are push, list, audit, end, request, requests and answers. No secret reaches the model: it shares passwords that are
-generated here, and files whose content it does not see. The answers to its requests open with SEALPUSH_PASSPHRASE,
-which must have at least 12 characters and not be a common one.`,
+    details: `The tools are push, list, audit, end, request, requests and answers, with --files also save. No secret reaches the model: it
+shares passwords that are generated here, files whose content it does not see, and fields whose values come from files or
+are typed at the terminal; what it opens is saved in files. The answers to its requests open with SEALPUSH_PASSPHRASE, which
+must have at least 12 characters and not be a common one.`,
     load: async () => (await import("./mcp.ts")).mcp,
   },
   {

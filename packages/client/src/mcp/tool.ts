@@ -14,12 +14,14 @@ export interface Tool {
 
 export interface ToolOptions {
   readonly client: SealpushClient;
-  /** The folder whose files may be pushed; undefined: none. */
+  /** The folder whose files may be pushed, and in which secrets may be saved; undefined: none. */
   readonly files: string | undefined;
   /** Adds the tool that opens pushes, whose secrets then reach the model. */
   readonly showsSecrets: boolean;
   /** Seals the keys of requests, so that the model gets none. */
   readonly passphrase: string | undefined;
+  /** Asks the person at the terminal, which the model does not see. Undefined: there is none. */
+  readonly ask: ((question: string, visibility: "shown" | "hidden") => Promise<string>) | undefined;
 }
 
 export const pageSchema = {

@@ -6,6 +6,7 @@ import { keyIsMissing, lacksKey } from "../missing-key.ts";
 import { randomPassword } from "../password.ts";
 import type { NewPush } from "../push-types.ts";
 import { isSealedLabel } from "../sealed-label.ts";
+import { fieldsSchema, readFields, saveTool } from "./field-tools.ts";
 import { Numbers } from "./numbers.ts";
 import { requestTools } from "./request-tools.ts";
 import { fileIn } from "./shared-folder.ts";
@@ -16,7 +17,7 @@ const pushSchema = { type: "string", description: "A number from list or push, o
 /** The link or the token of the push that an agent names. */
 type PushOf = (given: Readonly<Record<string, unknown>>) => string;
 
-function pushTool({ client, files }: ToolOptions, pushes: Numbers): Tool {
+function pushTool({ client, files, ask }: ToolOptions, pushes: Numbers): Tool {
   return {
     name: "push",
     description:
@@ -33,6 +34,7 @@ function pushTool({ client, files }: ToolOptions, pushes: Numbers): Tool {
           description: "Share a new random password of this length.",
         },
         text: { type: "string", minLength: 1, description: "Share this text." },
+        fields: fieldsSchema({ files, ask }),
         ...(files === undefined
           ? {}
           : { file: { type: "string", description: "Share this file of the folder that was opened for this." } }),
@@ -56,7 +58,11 @@ function pushTool({ client, files }: ToolOptions, pushes: Numbers): Tool {
       };
       const broken = policy === undefined ? [] : rulesBrokenBy(planned, policy, Date.now());
       if (broken.length > 0) throw new Error(`${broken.join(" ")} Nothing was sent.`);
-      const made = await client.create({ ...(await contentOf(given, files)), ...limitsOf(given) }, { signal });
+      if (given.fields !== undefined && !(await client.features({ signal })).includes("fields")) {
+        throw new Error("This server does not know fields. Nothing was sent.");
+      }
+      const content = await contentOf(given, { files, ask });
+      const made = await client.create({ ...content, ...limitsOf(given) }, { signal });
       return {
         push: pushes.numberOf(made.url_token),
         link: made.html_url,
@@ -123,7 +129,7 @@ function openTool(client: ToolOptions["client"], pushOf: PushOf): Tool {
  * to hand it out is what the tool is for.
  */
 export function makeTools(options: ToolOptions): readonly Tool[] {
-  const { client, showsSecrets } = options;
+  const { client, files, showsSecrets } = options;
   const pushes = new Numbers("push", "list");
   const numberOf = (urlToken: string) => pushes.numberOf(urlToken);
   const pushOf: PushOf = ({ push }) => pushes.namedBy(String(push));
@@ -165,19 +171,21 @@ export function makeTools(options: ToolOptions): readonly Tool[] {
     },
   };
   const open = openTool(client, pushOf);
-  return [push, list, audit, end, ...requestTools(options, pushes), ...(showsSecrets ? [open] : [])];
+  const save = files === undefined ? [] : [saveTool(options, files, pushOf)];
+  return [push, list, audit, end, ...requestTools(options, pushes), ...save, ...(showsSecrets ? [open] : [])];
 }
 
 async function contentOf(
-  { generate, text, file }: Readonly<Record<string, unknown>>,
-  folder: string | undefined,
+  { generate, text, file, fields }: Readonly<Record<string, unknown>>,
+  sources: Pick<ToolOptions, "files" | "ask">,
 ): Promise<NewPush> {
-  if ([generate, text, file].filter((given) => given !== undefined).length !== 1) {
-    throw new Error("Give exactly one of generate, text and file.");
+  if ([generate, text, file, fields].filter((given) => given !== undefined).length !== 1) {
+    throw new Error("Give exactly one of generate, text, file and fields.");
   }
+  if (fields !== undefined) return { fields: await readFields(fields, sources) };
   if (typeof generate === "number") return { payload: randomPassword({ length: generate }) };
   if (typeof text === "string") return { payload: text };
-  const path = await fileIn(folder, String(file));
+  const path = await fileIn(sources.files, String(file));
   return { files: [{ filename: basename(path), content: () => createReadStream(path) }] };
 }
 
