@@ -847,6 +847,11 @@ export interface EnglishMessages {
   readonly dashboard: {
     readonly heading: string;
     readonly lead: string;
+    readonly sharedLead: Message<{ groups: string }>;
+    readonly activity: Message<{ name: string }>;
+    readonly activityLead: Message<{ name: string }>;
+    readonly pushesOf: Message<{ email: string }>;
+    readonly trailOf: Message<{ email: string }>;
     readonly caption: string;
     readonly search: string;
     readonly submit: string;
@@ -1279,6 +1284,8 @@ export interface EnglishMessages {
       readonly name: string;
       readonly claim: string;
       readonly claimHint: string;
+      readonly sharesActivity: string;
+      readonly sharesActivityHint: string;
       readonly members: string;
       readonly rulesOf: Message<{ name: string }>;
       readonly create: string;
@@ -1318,6 +1325,8 @@ export interface EnglishMessages {
         readonly noPushes: string;
         readonly owner: Message<{ name: string }>;
         readonly deleted: Message<{ tokens: number; pushes: number }>;
+        readonly stopped: Message<{ count: number }>;
+        readonly createsNothing: string;
         readonly back: string;
       };
     };

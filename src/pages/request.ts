@@ -220,7 +220,12 @@ export class PageRequest {
 
   /** The `:id` of the path; undefined when it is not a positive integer. */
   get id(): number | undefined {
-    const id = parameterOf(this.request, "id", idShape);
+    return this.idIn("id");
+  }
+
+  /** As `id`, for paths with several. */
+  idIn(name: "id" | "member" | "push"): number | undefined {
+    const id = parameterOf(this.request, name, idShape);
     return id === undefined ? undefined : Number(id);
   }
 

@@ -23,6 +23,8 @@ import {
   showAccountDeleted,
 } from "./account/handler.ts";
 import { accountPath } from "./account/path.ts";
+import { showGroup, showMember, showMembersPush } from "./activity/group.tsx";
+import { groupActivityPath, memberPath, memberPushPath } from "./activity/paths.ts";
 import { adminRoutes, adminSections } from "./admin/routes.ts";
 import { sendBrandingFile } from "./admin/theme.tsx";
 import { showApiHelp, showApiV1Help } from "./api-help/api-help.tsx";
@@ -160,6 +162,9 @@ const pageRoutes: readonly PageRoute[] = [
   },
   { ...session, method: "GET", path: "/p/:token/audit", handler: showAudit },
   { ...session, method: "GET", path: "/p/:token/audit/download", handler: downloadAudit },
+  { ...session, method: "GET", path: groupActivityPath(":id"), handler: showGroup },
+  { ...session, method: "GET", path: memberPath(":id", ":member"), handler: showMember },
+  { ...session, method: "GET", path: memberPushPath(":id", ":member", ":push"), handler: showMembersPush },
   { ...recipient, method: "GET", path: aboutPath, handler: showAbout },
   ...requestRoutes,
   { ...visitor, method: "GET", path: "/help/api", handler: showApiHelp },

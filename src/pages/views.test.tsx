@@ -264,7 +264,7 @@ const tokens = {
   page: 2,
   hasMore: true,
 };
-const group = { id: 1, name: hostile, claim: hostile };
+const group = { id: 1, name: hostile, claim: hostile, sharesActivity: true };
 
 /** Every view with hostile text in every field that takes text. */
 function allPages(page: PageContext): readonly Page[] {
@@ -314,7 +314,10 @@ function allPages(page: PageContext): readonly Page[] {
     ...signInPages(hostile, page),
     ...adminPages(hostile, page),
     tokensView({ ...tokens, path: "/users/token", isService: false }, page),
-    serviceTokensView({ ...tokens, path: "/admin/groups/1/tokens", isService: true, group }, page),
+    serviceTokensView(
+      { ...tokens, path: "/admin/groups/1/tokens", isService: true, group, createsNothing: true },
+      page,
+    ),
   ];
 }
 

@@ -65,6 +65,13 @@ export function createGroups({ store, clock, policies }: GroupsDeps) {
       together: InTransaction,
     ): Promise<boolean> => thenForget(store.setMember(member, clock.now(), together)),
 
+    /** The groups that show this user the activity of their members, by name. Read anew: a removed member loses it at once. */
+    async findSharing(userId: number): Promise<readonly Group[]> {
+      const sharing = (await store.listOf(userId)).filter(({ sharesActivity }) => sharesActivity);
+      // A user can be a member twice: by hand and by claim.
+      return [...new Map(sharing.map((group) => [group.id, group])).values()];
+    },
+
     /** The addresses of the members whose rules get weaker if the group is deleted. */
     async findWeakenedBy(groupId: number): Promise<readonly string[]> {
       const { base, group, byGroup, others } = await policiesWithout(groupId);

@@ -356,6 +356,11 @@ export interface PushTotals {
   readonly uploads: number;
 }
 
+/** For somebody who may see what the owner does. */
+export interface OthersTrailPage extends Pick<TrailPage, "events" | "hasMore"> {
+  readonly push: ListedPush;
+}
+
 export interface AdminTrailPage extends Pick<TrailPage, "events" | "hasMore"> {
   readonly push: PushOverview;
 }

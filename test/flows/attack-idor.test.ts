@@ -57,6 +57,7 @@ const kinds: readonly (readonly [prefix: string, kind: keyof OwnedPushes["ids"] 
   ["/admin/pushes/", "push"],
   ["/admin/mails/", null],
   ["/admin/groups/", null],
+  ["/groups/", null],
 ];
 const unknown = 987_654_321;
 
@@ -69,7 +70,8 @@ function idsFor(pattern: string): readonly number[] {
 /** The path with each of the owner's ids or tokens in place of its parameter. */
 function addressesOf({ pattern }: RouteEntry): readonly string[] {
   const path = pattern === "/p/:token/audit/download" ? `${pattern}?format=json` : pattern;
-  if (path.includes(":id")) return idsFor(pattern).map((id) => path.replace(":id", String(id)));
+  if (path.includes(":id"))
+    return idsFor(pattern).map((id) => path.replace(":id", String(id)).replaceAll(/:\w+/g, String(id)));
   if (/\/requests\/:/.test(path)) return [path.replace(/:\w+/, requestToken)];
   if (/:(url_)?token\b/.test(path)) return ownedPushes.urlTokens.map((token) => path.replace(/:(url_)?token\b/, token));
   return [path.replace(/:\w+/, "1")];

@@ -22,13 +22,39 @@ async function sendFormOf(page: Page, formId: string): Promise<void> {
 }
 
 /** Ends on the page of the group. */
-async function makeGroup(page: Page, name: string): Promise<void> {
+async function makeGroup(page: Page, name: string, { sharesActivity = false } = {}): Promise<void> {
   await page.goto("/admin/groups");
   const making = page.locator("main details").first();
   await making.locator("summary").click();
   await making.locator("#name").fill(name);
+  await making.locator("#sharesActivity").setChecked(sharesActivity);
   await answerTo(page, () => making.locator("button[type=submit]").click());
 }
+
+async function addMembers(page: Page): Promise<void> {
+  const adding = page.locator("main details").first();
+  await adding.locator("summary").click();
+  await adding.locator("#members").fill(`${email}, ${administratorEmail}`);
+  await answerTo(page, () => adding.locator("button[type=submit]").click());
+}
+
+/** What members of a group see of each other. */
+const activityStates: readonly PageState[] = (["members", "pushes", "trail"] as const).map((shown) => ({
+  name: `activity of a group, ${shown}`,
+  signedIn: "administrator",
+  async show(page, site) {
+    await site.push({ payload: "secret", name: `${"averylongname".repeat(20)}` }, "owned");
+    await makeGroup(page, `${shown}${"averylonggroup".repeat(3)}`, { sharesActivity: true });
+    await addMembers(page);
+    await page.goto(`/groups/${page.url().split("/").at(-1)}`);
+    if (shown === "members") return;
+    await page.getByRole("link", { name: email, exact: true }).click();
+    await page.waitForURL(/\/members\/\d+$/);
+    if (shown === "pushes") return;
+    await page.locator("main tbody a").first().click();
+    await page.waitForURL(/\/pushes\/\d+$/);
+  },
+}));
 
 /** The administration pages, with the content that is hardest to lay out. */
 export const adminPageStates: readonly PageState[] = [
@@ -140,12 +166,10 @@ export const adminPageStates: readonly PageState[] = [
     signedIn: "administrator",
     async show(page) {
       await makeGroup(page, `${"averylonggroup".repeat(4)}`);
-      const adding = page.locator("main details").first();
-      await adding.locator("summary").click();
-      await adding.locator("#members").fill(`${email}, ${administratorEmail}`);
-      await answerTo(page, () => adding.locator("button[type=submit]").click());
+      await addMembers(page);
     },
   },
+  ...activityStates,
   {
     name: "administration, groups",
     signedIn: "administrator",

@@ -87,8 +87,8 @@ function jobsPages(text: string, page: PageContext): readonly Page[] {
 }
 
 function groupPages(text: string, page: PageContext): readonly Page[] {
-  const group = { id: 1, name: text, claim: text };
-  const typed = { name: text, claim: text };
+  const group = { id: 1, name: text, claim: text, sharesActivity: true };
+  const typed = { name: text, claim: text, sharesActivity: false };
   const found = [
     { userId: 1, email: text, byHand: true, byClaim: true },
     { userId: 2, email: text, byHand: false, byClaim: true },

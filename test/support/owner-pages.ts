@@ -1,8 +1,17 @@
+import { groupActivityView, membersPushView, memberView } from "../../src/pages/activity/group.tsx";
 import { auditView } from "../../src/pages/audit/view.tsx";
 import { deletionView } from "../../src/pages/dashboard/deletion.tsx";
 import { dashboardView } from "../../src/pages/dashboard/view.tsx";
 import type { Page, PageContext } from "../../src/pages/page.ts";
-import type { AuditEntry, AuditKind, EndReason, OwnedPush, PushSearch, TrailEvent } from "../../src/pushes/pushes.ts";
+import type {
+  AuditEntry,
+  AuditKind,
+  EndReason,
+  ListedPush,
+  OwnedPush,
+  PushSearch,
+  TrailEvent,
+} from "../../src/pushes/pushes.ts";
 import { ownedPush } from "./push-row.ts";
 
 const nowMs = Date.UTC(2027, 2, 3, 14, 5);
@@ -59,6 +68,24 @@ function eventsWith(text: string): readonly TrailEvent[] {
   ];
 }
 
+/** What members of a group see of each other. */
+function activityPages(text: string, page: PageContext, pushes: readonly ListedPush[]): readonly Page[] {
+  const group = { id: 1, name: text };
+  const member = { group, userId: 2, email: text };
+  const found = [{ userId: 2, email: text, byHand: true, byClaim: false }];
+  const events = eventsWith(text);
+  return [
+    groupActivityView({ group, text, page: 2, found }, page),
+    groupActivityView({ group, text: "", page: 1, found: [] }, page),
+    memberView({ member, pushes, hasMore: true, page: 1, nowMs }, page),
+    memberView({ member, pushes: [], hasMore: false, page: 1, nowMs }, page),
+    ...pushes.map((push) => membersPushView({ member, push, events, hasMore: true, page: 2, nowMs }, page)),
+    ...pushes
+      .slice(0, 1)
+      .map((push) => membersPushView({ member, push, events: [], hasMore: false, page: 1, nowMs }, page)),
+  ];
+}
+
 /** The owner's pages in each state, with this text in every untrusted place. */
 export function ownerPages(text: string, page: PageContext): readonly Page[] {
   const search: PushSearch = { text, state: "expired", kind: "qr", order: "latest", page: 2 };
@@ -68,8 +95,19 @@ export function ownerPages(text: string, page: PageContext): readonly Page[] {
   const trail = { files, emails: new Map([[1, text]]), nowMs };
   const pushBaseUrl = "https://push.example";
   const lastViews = new Map([[1, nowMs]]);
-  const full = { search, pushes: inList, lastViews, pushBaseUrl, hasMore: true, isDeleted: false, nowMs };
+  const group = { id: 1, name: text };
+  const full = {
+    search,
+    groups: [group, group],
+    pushes: inList,
+    lastViews,
+    pushBaseUrl,
+    hasMore: true,
+    isDeleted: false,
+    nowMs,
+  };
   const empty = {
+    groups: [],
     pushes: [],
     lastViews: new Map<number, number>(),
     pushBaseUrl,
@@ -84,6 +122,7 @@ export function ownerPages(text: string, page: PageContext): readonly Page[] {
     dashboardView({ ...full, search: { ...search, page: 200 }, stopped: false, metSealedLabel: false }, page),
     dashboardView({ ...empty, search }, page),
     dashboardView({ ...empty, search: { text: "", state: "all", kind: null, order: "newest", page: 1 } }, page),
+    ...activityPages(text, page, inList),
     deletionView({ selected: inList, returnPath: `/p?q=${text}` }, page),
     deletionView({ selected: [], returnPath: `/p?q=${text}` }, page),
     ...listed.map((each) =>

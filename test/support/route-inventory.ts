@@ -143,6 +143,9 @@ GET    /files/:ticket/view                    public
 GET    /files/zip/:tickets                    public
 GET    /first_run                             page_entry
 POST   /first_run                             page_entry    changes
+GET    /groups/:id                            page_session
+GET    /groups/:id/members/:member            page_session
+GET    /groups/:id/members/:member/pushes/:push page_session
 GET    /help/api                              page
 GET    /madmin                                page_admin
 GET    /madmin/*                              page_admin

@@ -528,10 +528,12 @@ ${postgres(`
   ) WITHOUT ROWID;
 
   -- claim: members are also the users whose groups claim had this value when they last signed on; NULL: nobody else.
+  -- shares_activity: members see the names, states and trails of each other's pushes.
   CREATE TABLE user_groups (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     claim TEXT,
+    shares_activity INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     mac BLOB
   );

@@ -13,7 +13,7 @@ import {
 } from "../../policies/policies.ts";
 import { List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
-import { TextField } from "../parts/fields.tsx";
+import { Checkbox, TextField } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
@@ -24,7 +24,7 @@ import { emailCharactersMax, userPath } from "./user.tsx";
 
 /** `GET /admin/groups` */
 export function showGroups(page: SignedInRequest): Promise<FastifyReply> {
-  return renderGroups(page, 200, { typed: { name: "", claim: "" }, problem: undefined });
+  return renderGroups(page, 200, { typed: emptyGroup, problem: undefined });
 }
 
 /** `POST /admin/groups` */
@@ -54,8 +54,8 @@ export async function changeGroup(page: SignedInRequest): Promise<FastifyReply> 
   const problem = problemOf(typed, page);
   if (problem !== undefined) return renderGroup(page, 422, { typed, problem });
   const by = administratorOf(page);
-  const outcome = await groups.change({ id, ...storedFrom(typed) }, ({ name, claim }) =>
-    accounts.adminEntry("changed_group", `${describe({ name, claim: claim ?? "" })} → ${describe(typed)}`, by),
+  const outcome = await groups.change({ id, ...storedFrom(typed) }, (before) =>
+    accounts.adminEntry("changed_group", `${describe(before)} → ${describe(typed)}`, by),
   );
   if (outcome === "unknown") return page.notFound();
   if (outcome === "taken") return renderGroup(page, 422, { typed, problem: page.messages.admin.groupsPage.taken });
@@ -134,15 +134,22 @@ interface TypedGroup {
   readonly name: string;
   /** "": none. */
   readonly claim: string;
+  readonly sharesActivity: boolean;
 }
+
+const emptyGroup: TypedGroup = { name: "", claim: "", sharesActivity: false };
 
 function readGroup(form: FormFields): TypedGroup {
   // A claim is compared exactly, so nothing is removed from it.
-  return { name: textOf(form, "name").trim().normalize("NFC"), claim: textOf(form, "claim") };
+  return {
+    name: textOf(form, "name").trim().normalize("NFC"),
+    claim: textOf(form, "claim"),
+    sharesActivity: textOf(form, "sharesActivity") === "1",
+  };
 }
 
-function storedFrom({ name, claim }: TypedGroup): Omit<Group, "id"> {
-  return { name, claim: claim === "" ? null : claim };
+function storedFrom(typed: TypedGroup): Omit<Group, "id"> {
+  return { ...typed, claim: typed.claim === "" ? null : typed.claim };
 }
 
 function problemOf({ name, claim }: TypedGroup, { messages }: SignedInRequest): string | undefined {
@@ -154,8 +161,9 @@ function problemOf({ name, claim }: TypedGroup, { messages }: SignedInRequest): 
 }
 
 /** For the administrators' trail. */
-function describe({ name, claim }: TypedGroup): string {
-  return claim === "" ? name : `${name} (${claim})`;
+function describe({ name, claim, sharesActivity }: TypedGroup | Group): string {
+  const shown = claim === "" || claim === null ? name : `${name} (${claim})`;
+  return sharesActivity ? `${shown}, sharesActivity: true` : shown;
 }
 
 function memberSubject({ name }: Group, email: string): string {
@@ -241,7 +249,7 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
 }
 
 /** The id of null: the users who are in no group. */
-type ListedGroup = Omit<GroupSummary, "id"> & { readonly id: number | null };
+type ListedGroup = Pick<GroupSummary, "name" | "claim" | "members"> & { readonly id: number | null };
 
 function Problem({ problem }: { readonly problem: string | undefined }) {
   if (problem === undefined) return null;
@@ -267,6 +275,13 @@ function GroupFields({ typed, hasClaims, page }: GroupFieldsProps) {
       {hasClaims || typed.claim !== "" ? (
         <TextField id="claim" label={text.claim} hint={text.claimHint} value={typed.claim} />
       ) : null}
+      <Checkbox
+        id="sharesActivity"
+        name="sharesActivity"
+        label={text.sharesActivity}
+        hint={text.sharesActivityHint}
+        checked={typed.sharesActivity}
+      />
     </>
   );
 }
@@ -315,7 +330,7 @@ export function groupView(model: GroupModel, page: PageContext): Page {
   const { admin } = page.messages;
   const text = admin.groupsPage;
   const path = groupPath(group.id);
-  const typed = model.typed ?? { name: group.name, claim: group.claim ?? "" };
+  const typed = model.typed ?? { ...group, claim: group.claim ?? "" };
   return (
     <AdminFrame
       page={page}

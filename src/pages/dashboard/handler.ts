@@ -7,11 +7,12 @@ import { dashboardView } from "./view.tsx";
 
 /** `GET /p`: the pushes of the signed-in account. */
 export async function showDashboard(page: SignedInRequest): Promise<FastifyReply> {
-  const { pushes, clock } = page.services;
+  const { pushes, groups, clock } = page.services;
   const search = searchOf(page);
   const found = await pushes.search(page.user.id, search);
   const model = {
     search,
+    groups: await groups.findSharing(page.user.id),
     pushes: found.pushes,
     lastViews: await pushes.lastViews(found.pushes.filter(({ expired, views }) => !expired && views > 0)),
     pushBaseUrl: page.pushBaseUrl,

@@ -1,5 +1,7 @@
 import { pageMax } from "../../http/parameters.ts";
+import type { Group } from "../../policies/policies.ts";
 import type { ListedPush, PushSearch } from "../../pushes/pushes.ts";
+import { groupActivityPath } from "../activity/paths.ts";
 import { Layout } from "../layout.tsx";
 import { List } from "../lists/list.tsx";
 import { kindFilter, stateOptions } from "../lists/push-columns.tsx";
@@ -12,6 +14,8 @@ import { columnsOf, labelledBy, RowActions, SharedByRows } from "./rows.tsx";
 
 interface DashboardModel {
   readonly search: PushSearch;
+  /** Whose members see each other's activity, also that of this user. */
+  readonly groups: readonly Pick<Group, "id" | "name">[];
   readonly pushes: readonly ListedPush[];
   /** The time of the last counted view by id, of the active ones that were opened. */
   readonly lastViews: ReadonlyMap<number, number>;
@@ -30,12 +34,22 @@ interface DashboardModel {
 
 export function dashboardView(model: DashboardModel, page: PageContext): Page {
   const { dashboard, nav } = page.messages;
+  const { groups } = model;
   return (
     <Layout page={page} title={dashboard.heading} privatePage width="wide">
       <div class="heading-row">
         <div class="page-heading">
           <h1>{dashboard.heading}</h1>
-          <p class="lead">{dashboard.lead}</p>
+          <p class="lead">
+            {groups.length === 0
+              ? dashboard.lead
+              : dashboard.sharedLead({ groups: groups.map(({ name }) => name).join(", ") })}
+          </p>
+          {groups.map(({ id, name }) => (
+            <p key={id}>
+              <a href={pageHref(page, groupActivityPath(id))}>{dashboard.activity({ name })}</a>
+            </p>
+          ))}
         </div>
         <a class="button button-primary" href={pageHref(page, "/")}>
           {nav.newPush}

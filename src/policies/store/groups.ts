@@ -16,6 +16,8 @@ export interface Group {
   readonly name: string;
   /** The value of the groups claim that makes a user a member; null: only administrators make members. */
   readonly claim: string | null;
+  /** Members see the names, states and trails of each other's pushes, never links or content. */
+  readonly sharesActivity: boolean;
 }
 
 export interface GroupSummary extends Group {
@@ -97,36 +99,36 @@ async function findIn(connection: ReadConnection, access: AccessKeys, id: number
   return row && reading.open(access, row);
 }
 
+function isSame(one: Omit<Group, "id">, other: Omit<Group, "id">): boolean {
+  return one.name === other.name && one.claim === other.claim && one.sharesActivity === other.sharesActivity;
+}
+
 function groupChanges({ db, access, random }: StoreParts) {
   return {
-    insert: (
-      { name, claim }: Omit<Group, "id">,
-      now: number,
-      together: InTransaction,
-    ): Promise<Group | "taken" | "too_many"> =>
+    insert: (group: Omit<Group, "id">, now: number, together: InTransaction): Promise<Group | "taken" | "too_many"> =>
       db.writeSerialized("accounts", async (tx) => {
-        if ((await tx.one(byName, name)) !== undefined) return "taken";
+        if ((await tx.one(byName, group.name)) !== undefined) return "taken";
         if (((await tx.one(countAll))?.count ?? 0) >= groupsMax) return "too_many";
         const id = random.bytes(idBytes).readUIntBE(0, idBytes);
-        await insertGroup(tx, access, { id, name, claim, createdAt: now });
+        await insertGroup(tx, access, { id, ...group, createdAt: now });
         await putGroupPolicy(tx, access, id, now);
         await together(tx);
-        return { id, name, claim };
+        return { id, ...group };
       }),
 
     /** Members by another claim stay no longer. */
     change: (
-      { id, name, claim }: Group,
+      { id, ...group }: Group,
       together: (before: Group) => InTransaction,
     ): Promise<"changed" | "taken" | "unknown"> =>
       db.writeSerialized("accounts", async (tx) => {
         const before = await findIn(tx, access, id);
         if (before === undefined) return "unknown";
-        const holder = await tx.one(byName, name);
+        const holder = await tx.one(byName, group.name);
         if (holder !== undefined && holder.id !== id) return "taken";
-        if (before.name === name && before.claim === claim) return "changed";
-        await userGroups.change(tx, access, id, { name, claim });
-        if (before.claim !== claim) await tx.run(removeAllByClaim, id);
+        if (isSame(before, group)) return "changed";
+        await userGroups.change(tx, access, id, group);
+        if (before.claim !== group.claim) await tx.run(removeAllByClaim, id);
         await together(before)(tx);
         return "changed";
       }),

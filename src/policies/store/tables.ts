@@ -9,6 +9,8 @@ export const userGroups = new AuthenticatedTable("user_groups", "group", {
   name: authenticated(text),
   /** Compared exactly with the values of the groups claim; null: only administrators make members. */
   claim: authenticated(nullable(text)),
+  /** Members see the names, states and trails of each other's pushes. */
+  sharesActivity: authenticated(boolean),
   createdAt: harmless(integer, reasons.shown),
 });
 

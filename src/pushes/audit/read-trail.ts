@@ -1,11 +1,12 @@
 import type { Actor } from "../actor.ts";
 import type { PushDeps } from "../deps.ts";
 import { reportOf } from "../notifications/link-deliveries.ts";
-import { isForgotten, isProvenOwner, toOwnersPush } from "../present-push.ts";
+import { isForgotten, isProvenOwner, ownerKeysOf, toListedPush, toOwnersPush } from "../present-push.ts";
 import type {
   AuditEntry,
   AuditKind,
   ListedPush,
+  OthersTrailPage,
   OwnedPush,
   TrailActor,
   TrailEvent,
@@ -49,6 +50,17 @@ export function trailOperations(deps: PushDeps) {
       const reports = createLinkDeliveryReports(deps, { id, ownerId: push.ownerId });
       const files = await filesOf(deps, { id, ownerId: push.ownerId });
       return { push, files, ...(await trailPage(deps, { id, push, reports, page })) };
+    },
+
+    /**
+     * For somebody who may see what this owner does: the recipients of links stay sealed. Undefined: the push is unknown, or belongs to
+     * another user.
+     */
+    async trailOfOwner(pushId: number, ownerId: number, page: number): Promise<OthersTrailPage | undefined> {
+      const [row] = await deps.store.lists.byIds([pushId]);
+      if (row === undefined || row.ownerId !== ownerId) return undefined;
+      const push = toListedPush(row, deps.clock.now(), await ownerKeysOf(deps, ownerId));
+      return push && { push, ...(await trailPage(deps, { id: pushId, push, reports: noReports, page })) };
     },
 
     /** Undefined: the push is unknown, or belongs to another user. */

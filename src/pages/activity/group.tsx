@@ -1,0 +1,216 @@
+import type { FastifyReply } from "fastify";
+import { pageMax, pageOf } from "../../http/parameters.ts";
+import { type Group, type GroupMember, membersPerPage } from "../../policies/policies.ts";
+import type { ListedPush, OthersTrailPage } from "../../pushes/pushes.ts";
+import { Timeline } from "../audit/view.tsx";
+import { dashboardPath } from "../dashboard/filter.ts";
+import { shownName } from "../dashboard/push-parts.tsx";
+import { Layout } from "../layout.tsx";
+import { Facts, List, listPath } from "../lists/list.tsx";
+import { pushColumns } from "../lists/push-columns.tsx";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { Pager } from "../parts/pager.tsx";
+import type { SignedInRequest } from "../request.ts";
+import { ActivityList, type ActivityModel } from "./list.tsx";
+import { groupActivityPath, memberPath, memberPushPath } from "./paths.ts";
+
+/** In UTF-16 code units, of a part of an address. */
+const searchTextMax = 255;
+
+/** The group of the path, if it shows its members' activity to the reader. Nothing is remembered between two requests. */
+async function groupOf(page: SignedInRequest): Promise<Group | undefined> {
+  return (await page.services.groups.findSharing(page.user.id)).find(({ id }) => id === page.id);
+}
+
+/** The group and the member of the path. Service accounts are members that no page shows. */
+async function memberOf(page: SignedInRequest): Promise<MemberOfGroup | undefined> {
+  const { accounts, groups } = page.services;
+  const userId = page.idIn("member");
+  const group = await groupOf(page);
+  const user = group === undefined || userId === undefined ? undefined : await accounts.findUser(userId);
+  if (group === undefined || user === undefined) return undefined;
+  const isMember = (await groups.findSharing(user.id)).some(({ id }) => id === group.id);
+  return isMember ? { group, userId: user.id, email: user.email } : undefined;
+}
+
+interface MemberOfGroup {
+  readonly group: Pick<Group, "id" | "name">;
+  readonly userId: number;
+  readonly email: string;
+}
+
+/** `GET /groups/:id`: the members of a group that shows their activity. */
+export async function showGroup(page: SignedInRequest): Promise<FastifyReply> {
+  const group = await groupOf(page);
+  if (group === undefined) return page.notFound();
+  const text = (page.query("q") ?? "").trim().slice(0, searchTextMax);
+  const number = pageOf(page.request);
+  const model = { group, text, page: number, found: await page.services.groups.searchMembers(group.id, text, number) };
+  return page.render(groupActivityView, model, { selfPath: groupPage(model, number) });
+}
+
+interface GroupActivityModel {
+  readonly group: Pick<Group, "id" | "name">;
+  /** A part of the address; "": all members. */
+  readonly text: string;
+  /** From 1. */
+  readonly page: number;
+  readonly found: readonly GroupMember[];
+}
+
+function groupPage({ group, text }: Pick<GroupActivityModel, "group" | "text">, page: number): string {
+  return listPath(groupActivityPath(group.id), { q: text, page });
+}
+
+export function groupActivityView(model: GroupActivityModel, page: PageContext): Page {
+  const { admin, dashboard } = page.messages;
+  const { id, name } = model.group;
+  return (
+    <Layout page={page} title={dashboard.activity({ name })} privatePage width="wide">
+      <div class="page-heading">
+        <p>
+          <a href={pageHref(page, dashboardPath)}>{dashboard.back}</a>
+        </p>
+        <h1>{dashboard.activity({ name })}</h1>
+        <p class="lead">{dashboard.activityLead({ name })}</p>
+      </div>
+      <List<GroupMember>
+        page={page}
+        caption={admin.groupsPage.members}
+        rows={model.found}
+        columns={[
+          {
+            label: admin.email,
+            value: ({ userId, email }) => (
+              <a href={pageHref(page, memberPath(id, userId))} dir="ltr" translate={untranslated}>
+                {email}
+              </a>
+            ),
+          },
+        ]}
+        empty={<p>{admin.groupsPage.noMembers}</p>}
+        search={{
+          path: groupActivityPath(id),
+          submit: admin.search,
+          filters: [{ name: "q", label: admin.searchUsers, value: model.text }],
+        }}
+        paging={{
+          number: model.page,
+          hasMore: model.found.length === membersPerPage,
+          newestFirst: false,
+          path: (number) => groupPage(model, number),
+        }}
+      />
+    </Layout>
+  );
+}
+
+/** `GET /groups/:id/members/:member`: the pushes of a member. */
+export async function showMember(page: SignedInRequest): Promise<FastifyReply> {
+  const { clock, pushes } = page.services;
+  const member = await memberOf(page);
+  if (member === undefined) return page.notFound();
+  const number = pageOf(page.request);
+  const asked = { state: "all", kind: null, text: "", order: "newest", page: number } as const;
+  const { pushes: found, hasMore } = await pushes.search(member.userId, asked);
+  const model = { member, pushes: found, hasMore: hasMore && number < pageMax, page: number, nowMs: clock.now() };
+  return page.render(memberView, model, { selfPath: pushesPage(member, number) });
+}
+
+function pushesPage({ group, userId }: MemberOfGroup, page: number): string {
+  return listPath(memberPath(group.id, userId), { page });
+}
+
+export function memberView(model: ActivityModel & { readonly member: MemberOfGroup }, page: PageContext): Page {
+  const { admin, dashboard } = page.messages;
+  const { group, userId, email } = model.member;
+  const title = dashboard.pushesOf({ email });
+  return (
+    <Layout page={page} title={title} privatePage width="wide">
+      <div class="page-heading">
+        <p>
+          <a href={pageHref(page, groupActivityPath(group.id))}>{dashboard.activity(group)}</a>
+        </p>
+        <h1>{title}</h1>
+        <p class="lead">{dashboard.activityLead(group)}</p>
+      </div>
+      <ActivityList
+        caption={title}
+        empty={admin.groupsPage.service.noPushes}
+        model={model}
+        pathOf={(pushId) => memberPushPath(group.id, userId, pushId)}
+        pagePath={(number) => pushesPage(model.member, number)}
+        page={page}
+      />
+    </Layout>
+  );
+}
+
+/** `GET /groups/:id/members/:member/pushes/:push`: the trail of a member's push. */
+export async function showMembersPush(page: SignedInRequest): Promise<FastifyReply> {
+  const { clock, pushes } = page.services;
+  const member = await memberOf(page);
+  const pushId = page.idIn("push");
+  if (member === undefined || pushId === undefined) return page.notFound();
+  const number = pageOf(page.request);
+  const trail = await pushes.trailOfOwner(pushId, member.userId, number);
+  if (trail === undefined) return page.notFound();
+  const hasMore = trail.hasMore && number < pageMax;
+  const model = { member, ...trail, hasMore, page: number, nowMs: clock.now() };
+  return page.render(membersPushView, model, { selfPath: trailPage(model, number) });
+}
+
+interface MembersPushModel extends OthersTrailPage {
+  readonly member: MemberOfGroup;
+  /** From 1. */
+  readonly page: number;
+  readonly nowMs: number;
+}
+
+function trailPage({ member, push }: Pick<MembersPushModel, "member" | "push">, page: number): string {
+  return listPath(memberPushPath(member.group.id, member.userId, push.id), { page });
+}
+
+/** As the list: no link, note, file name or recipient. */
+export function membersPushView(model: MembersPushModel, page: PageContext): Page {
+  const { messages } = page;
+  const { admin, dashboard } = messages;
+  const { member, push, events, nowMs } = model;
+  const columns = pushColumns(page, "administrator");
+  return (
+    <Layout page={page} title={dashboard.auditTitle} privatePage width="regular">
+      <div class="page-heading">
+        <p>
+          <a href={pageHref(page, pushesPage(member, 1))}>{dashboard.pushesOf(member)}</a>
+        </p>
+        <h1>{dashboard.auditTitle}</h1>
+        <p class="lead">{dashboard.trailOf(member)}</p>
+      </div>
+      <section class="card about-push" aria-labelledby="about">
+        <h2 class="section-heading" id="about">
+          <bdi translate={untranslated}>{shownName(push, messages)}</bdi>
+        </h2>
+        <Facts<ListedPush>
+          page={page}
+          nowMs={nowMs}
+          class="about-facts"
+          row={push}
+          columns={[columns.kind, columns.state, columns.views, columns.made, columns.end]}
+        />
+      </section>
+      <div class="card">
+        {events.length === 0 ? (
+          <p>{dashboard.noEvents}</p>
+        ) : (
+          <Timeline events={events} nowMs={nowMs} messages={messages} byOwner={admin.byOwner} />
+        )}
+        <Pager
+          messages={messages}
+          number={model.page}
+          hasMore={model.hasMore}
+          hrefOf={(number) => pageHref(page, trailPage(model, number))}
+        />
+      </div>
+    </Layout>
+  );
+}
