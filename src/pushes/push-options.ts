@@ -126,6 +126,7 @@ async function setterProblem(
   if (setBy === "notified_owner" && !emails.notifiesOfViews) return "This server does not send email.";
   if (user === null) return "needs an API token or a signed-in user.";
   if (setBy === "owner") return undefined;
+  if (user.isService === true) return "needs a confirmed email address, which a service account does not have.";
   const owner = await emails.findOwner(user.id);
   return owner?.isConfirmed === true
     ? undefined

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { bearer, password, startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { countEveryone, stranger } from "../support/domain.ts";
 import { changeRows, countRows, readRows } from "../support/engine-database.ts";
-import { makeGroup } from "../support/groups.ts";
+import { makeGroup, makeServiceToken } from "../support/groups.ts";
+import { openMailSink } from "../support/mail-sink.ts";
 import { scimClient, scimToken } from "../support/scim.ts";
 import { startSignOnApp } from "../support/sign-on.ts";
 import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
@@ -101,6 +102,53 @@ test("its scopes, networks and end are those it was made with, and an administra
   expect((await trailOf(app)).at(-1)).toBe("revoked_service_token pipeline (Deploy)");
 });
 
+test("a repeat with the same idempotency key creates nothing and says why it cannot answer the link again", async () => {
+  const { app, root, path } = await open();
+  await using _ = app;
+  const headers = { ...bearer(await makeToken(root, path)), "idempotency-key": "a-random-key-of-this-test" };
+  const push = { payload: "hunter2" };
+  const send = () => app.server.inject({ method: "POST", url: "/api/v2/pushes", headers, payload: { push } });
+  expect((await send()).statusCode).toBe(201);
+  const repeated = await send();
+  expect([repeated.statusCode, repeated.json()]).toEqual([
+    422,
+    {
+      idempotency_key: [
+        "was used for a push that was created, whose link this server does not store and cannot answer again. " +
+          "Send a new random key for each push.",
+      ],
+    },
+  ]);
+  expect(await countRows(app.app.domain.db, "pushes")).toBe(1);
+});
+
+test("under a rule that asks for notifications it creates nothing, which the pages say before", async () => {
+  const sink = await openMailSink();
+  const { app, root, path } = await open({ environment: { ...sink.environment, PWP__ALLOW_ANONYMOUS: "false" } });
+  await using _ = app;
+  const token = await makeToken(root, path);
+  const none = "service tokens can create nothing";
+  expect((await root.get(`${path}/tokens`)).body).not.toContain(none);
+  const kinds = { kind_text: "1", kind_file: "1", kind_url: "1", kind_qr: "1", requests: "1" };
+  const rules = { ...kinds, maxViews: "3", notifyOnViewRequired: "1", revision: "1" };
+  const instance = await root.post("/admin/rules", { ...rules, revision: "0" });
+  const warned = await root.post(`${path}/rules`, rules);
+  for (const { status, body } of [instance, warned]) {
+    expect([status, body.includes("Service tokens that can create nothing with these rules: 1.")]).toEqual([422, true]);
+  }
+  expect((await create(app, token)).status).toBe(201);
+  const confirmed = /name="confirmed" value="([^"]*)"/.exec(warned.body)?.[1] ?? "";
+  expect((await root.post(`${path}/rules`, { ...rules, confirmed })).status).toBe(303);
+  for (const push of [{}, { notify_on_view: true }]) {
+    const { status, body } = await create(app, token, push);
+    expect([status, body.notify_on_view]).toEqual([
+      422,
+      ["needs a confirmed email address, which a service account does not have."],
+    ]);
+  }
+  expect((await root.get(`${path}/tokens`)).body).toContain(none);
+});
+
 test("its maker has to prove it, and nobody else makes or sees one", async () => {
   const { app, root, path } = await open();
   await using _ = app;
@@ -189,18 +237,9 @@ test("no sign-on at the provider leads to it", async () => {
 test("works where everybody else needs a second factor", async () => {
   await using app = await startTestApp({ environment: { PWP__REQUIRE_MFA: "true" } });
   const group = await makeGroup(app, "Deploy", []);
-  const { accounts, db } = app.app.domain;
-  await accounts.createUser({ email: rootEmail, password, admin: true });
-  const client = { address: "192.0.2.1", userAgent: "", throttleKey: "192.0.2.1" };
-  const signedIn = await accounts.signIn({ email: rootEmail, password, client });
-  const session = await accounts.authenticateSession(signedIn?.sessionToken ?? "");
-  if (session === undefined) throw new Error("Nobody is signed in.");
-  const asked = { session, client, proof: { typed: "", passkey: null } };
-  const together = async () => undefined;
-  const made = await accounts.createServiceToken(asked, { groupId: group.id, name: "pipeline", limits: {}, together });
-  if (made.outcome !== "made") throw new Error(made.outcome);
-  expect((await create(app, made.token)).status).toBe(201);
-  expect(await countRows(db, "users", "service_group_id IS NOT NULL")).toBe(1);
+  const token = await makeServiceToken(app, group.id, rootEmail);
+  expect((await create(app, token)).status).toBe(201);
+  expect(await countRows(app.app.domain.db, "users", "service_group_id IS NOT NULL")).toBe(1);
 });
 
 test("what somebody writes into the database makes no person of it, and no token of another group", async () => {

@@ -87,7 +87,7 @@ export async function saveRules(page: SignedInRequest, findTarget: FindTarget): 
   if (stored.revision !== revision) return showBoth(page, target, rules);
   const change = describeChange(stored.policy, rules);
   if (change === "") return page.redirect(`${path}?done=saved`);
-  const warnings = warningsOf(page, target, rules, await outerOf(page, scope));
+  const warnings = await warningsOf(page, target, rules, await outerOf(page, scope));
   const isConfirmed = textOf(form, "confirmed") === warningMark(warnings);
   if (warnings.length > 0 && !isConfirmed) return renderRules(page, 422, target, { rules, revision, warnings });
   const subject = group === null ? change : `${group.name}: ${change}`;
@@ -136,12 +136,26 @@ function readRules(form: FormFields, messages: Messages) {
   return { rules, problems };
 }
 
-function warningsOf(
-  { services, messages }: SignedInRequest,
-  { group }: RulesTarget,
+/** The tokens in use of the groups that these rules are for. */
+async function countServiceTokens({ services }: SignedInRequest, scope: PolicyScope): Promise<number> {
+  const { accounts, groups } = services;
+  if (scope === "everybody else") return 0;
+  const groupIds = scope === "instance" ? (await groups.list()).map(({ id }) => id) : [scope.groupId];
+  let tokens = 0;
+  for (const groupId of groupIds) {
+    const account = await accounts.findServiceAccount(groupId);
+    if (account !== undefined) tokens += await accounts.countTokensInUse(account.id);
+  }
+  return tokens;
+}
+
+async function warningsOf(
+  page: SignedInRequest,
+  { scope, group }: RulesTarget,
   rules: Policy,
   outer: Policy,
-): readonly string[] {
+): Promise<readonly string[]> {
+  const { services, messages } = page;
   const { rulesPage, groupsPage } = messages.admin;
   const { allowAnonymous, mail } = services.config;
   const together = combine(outer, rules);
@@ -151,10 +165,14 @@ function warningsOf(
   if (left.length === 0 || isNotifyImpossible) return [group === null ? rulesPage.nothing : groupsPage.nothing];
   const anonymousCreates = allowAnonymous && allowedKinds(outer).length > 0 && !outer.notifyOnViewRequired;
   const losesAnonymous = group === null && allowAnonymous && together.notifyOnViewRequired;
+  const asksForNotices = together.notifyOnViewRequired && !outer.notifyOnViewRequired;
+  // A service account has no address that a notification could go to.
+  const stoppedTokens = asksForNotices ? await countServiceTokens(page, scope) : 0;
   const escaped = group !== null && anonymousCreates ? rulesThatDiffer(outer, together) : [];
   return [
     ...(lost.length > 0 ? [rulesPage.lostKinds({ kinds: kindsText(lost, messages) })] : []),
     ...(losesAnonymous ? [rulesPage.anonymous] : []),
+    ...(stoppedTokens > 0 ? [groupsPage.service.stopped({ count: stoppedTokens })] : []),
     ...(escaped.length > 0
       ? [groupsPage.anonymous({ rules: escaped.map((name) => rulesPage.fields[name]).join("; ") })]
       : []),

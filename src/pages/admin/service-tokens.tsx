@@ -2,10 +2,11 @@ import type { FastifyReply } from "fastify";
 import { noOrigin } from "../../accounts/accounts.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
-import type { Group } from "../../policies/policies.ts";
+import { combine, type Group } from "../../policies/policies.ts";
 import { ActivityList, type ActivityModel } from "../activity/list.tsx";
 import { listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
+import { Notice } from "../parts/notice.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { TokenFormCard } from "../tokens/form.tsx";
 import { TokenList } from "../tokens/list.tsx";
@@ -82,13 +83,18 @@ async function renderTokens(page: SignedInRequest, shown: ShownForm): Promise<Fa
   if (group === undefined) return page.notFound();
   const listed = await tokensOf(page, await page.services.accounts.findServiceAccount(group.id));
   const path = serviceTokensPath(group.id);
-  const model: ServiceTokensModel = { group, path, isService: true, ...shown, ...listed };
+  const { policies } = page.services;
+  const rules = combine(await policies.ofEverybody(), (await policies.read({ groupId: group.id })).policy);
+  const createsNothing = rules.notifyOnViewRequired;
+  const model: ServiceTokensModel = { group, path, createsNothing, isService: true, ...shown, ...listed };
   const selfPath = listPath(path, { page: listed.page });
   return page.renderForm(serviceTokensView, model, { status: shown.state.status, path: selfPath });
 }
 
 interface ServiceTokensModel extends TokensModel {
   readonly group: Group;
+  /** The rules ask for a notification of every view, and a service account has no address. */
+  readonly createsNothing: boolean;
 }
 
 export function serviceTokensView(model: ServiceTokensModel, page: PageContext): Page {
@@ -102,6 +108,11 @@ export function serviceTokensView(model: ServiceTokensModel, page: PageContext):
       scripts={["passkeys.js"]}
       asksFirstAt={model.path}
     >
+      {model.createsNothing && (
+        <Notice tone="warning" icon="alert">
+          <p>{service.createsNothing}</p>
+        </Notice>
+      )}
       {model.made !== null && <MadeToken made={model.made} messages={page.messages} />}
       <TokenFormCard model={model} page={page} />
       <TokenList model={model} page={page} />

@@ -59,8 +59,9 @@ export async function findRepeated(deps: PushDeps, key: AskedKey, compared: Comp
   const push = isOwner(row, actor) ? toListedPush(row, now, await ownerKeysOf(deps, row.ownerId)) : undefined;
   if (push === undefined) throw keyUsed(anotherContent);
   const { id: _, urlToken, ...owned } = push;
-  // The link is needed to compare the two, and to answer.
-  if (urlToken === null) throw keyUsed("a push whose link this server does not store");
+  // The link is needed to compare the two, and to answer. It is not stored under the key, either: clients choose that.
+  if (urlToken === null)
+    throw keyUsed("a push that was created, whose link this server does not store and cannot answer again");
   if (!(await isSame(deps, row, { push: { ...owned, urlToken }, compared, now, actor }))) throw keyUsed(anotherContent);
   return { push: { ...owned, urlToken }, databaseTime };
 }
