@@ -57,6 +57,13 @@ export interface ListedSession {
   readonly userAgent: string;
 }
 
+/** A session in the administrators' list. */
+export interface SessionOfUser extends ListedSession {
+  readonly user: User;
+  /** It began with single sign-on. */
+  readonly isSignOn: boolean;
+}
+
 export interface Passkey {
   readonly id: number;
   readonly name: string;

@@ -9,6 +9,7 @@ import { createEmailChange } from "./profile/email-change.ts";
 import { createProfile } from "./profile/profile.ts";
 import { createScim } from "./scim/scim.ts";
 import { createKnownClients } from "./sessions/known-clients.ts";
+import { createSessionLists } from "./sessions/session-lists.ts";
 import { createSessionStarts, createSessions, type SessionStarts } from "./sessions/sessions.ts";
 import { createPasswordCheck } from "./sign-in/password-check.ts";
 import { createPasswords } from "./sign-in/passwords.ts";
@@ -29,6 +30,7 @@ import { PasswordSeals } from "./store/password-seals.ts";
 import { createPasswordStore } from "./store/passwords.ts";
 import { createScimStore } from "./store/scim-users.ts";
 import { createServiceAccountStore } from "./store/service-accounts.ts";
+import { createSessionSearch } from "./store/session-search.ts";
 import { createSessionStore } from "./store/sessions.ts";
 import { createSignOnStepStore } from "./store/sign-on-steps.ts";
 import { createTokenStore } from "./store/tokens.ts";
@@ -36,7 +38,16 @@ import { createProfileStore, createUserStore } from "./store/users.ts";
 import { createApiTokens } from "./tokens/api-tokens.ts";
 import { createServiceTokens } from "./tokens/service-tokens.ts";
 
-export type { ApiToken, ClientContext, ListedSession, Passkey, Scope, Session, User } from "./account.ts";
+export type {
+  ApiToken,
+  ClientContext,
+  ListedSession,
+  Passkey,
+  Scope,
+  Session,
+  SessionOfUser,
+  User,
+} from "./account.ts";
 export { allScopes, noOrigin } from "./account.ts";
 export type { AdminEntry, Administrator, Change, UserSummary } from "./admin/admin-actions.ts";
 export { usersPerPage } from "./admin/administration.ts";
@@ -57,6 +68,7 @@ export type { LinkToConfirm } from "./sso/identities.ts";
 export type { ClaimRefusal } from "./sso/provider-claims.ts";
 export { signOnSettingsPath } from "./sso/single-sign-on.ts";
 export type { Identity } from "./store/identities.ts";
+export type { SessionPosition, SessionSearch } from "./store/session-search.ts";
 export { type MadeToken, type TokenHolder, type TokenLimits, tokenLimits } from "./tokens/api-tokens.ts";
 
 export type Accounts = ReturnType<typeof createAccounts>;
@@ -156,6 +168,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...createRecovery(signUp),
     ...createFirstAdministrator(signUp),
     ...sessions,
+    ...createSessionLists({ ...deps, store: sessionStore, search: createSessionSearch(deps.db, deps.access) }),
     ...secondFactors,
     ...tokenParts(deps, stores, secondFactors.change),
     ...passwords,

@@ -1064,6 +1064,26 @@ export interface EnglishMessages {
     readonly mailsFailed: string;
     readonly users: string;
     readonly usersLead: string;
+    readonly sessions: string;
+    readonly sessionsLead: string;
+    readonly sessionsPage: {
+      readonly none: string;
+      readonly endSelected: string;
+      readonly place: string;
+      readonly browser: string;
+      readonly way: string;
+      readonly anyWay: string;
+      readonly signOn: string;
+      readonly here: string;
+      readonly activity: string;
+      readonly anyTime: string;
+      readonly seen: {
+        readonly hour: string;
+        readonly day: string;
+        readonly week: string;
+        readonly older: string;
+      };
+    };
     readonly searchUsers: string;
     readonly search: string;
     readonly noUsers: string;
@@ -1370,6 +1390,7 @@ export interface EnglishMessages {
       readonly enabled: Message<{ subject: string }>;
       readonly reset_factors: Message<{ subject: string }>;
       readonly ended_sessions: Message<{ subject: string }>;
+      readonly ended_some_sessions: Message<{ subject: string }>;
       readonly deleted_user: Message<{ subject: string }>;
       readonly created_user: Message<{ subject: string }>;
       readonly confirmed_email: Message<{ subject: string }>;

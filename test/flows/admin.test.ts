@@ -15,7 +15,7 @@ import { engine } from "../support/engine.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
 const { admin } = en;
-const pages = ["", "/users", "/pushes", "/mails", "/jobs", "/settings", "/look", "/trail"].map(
+const pages = ["", "/users", "/sessions", "/pushes", "/mails", "/jobs", "/settings", "/look", "/trail"].map(
   (path) => `/admin${path}`,
 );
 
@@ -236,7 +236,8 @@ test("no administration page shows a secret, a label, a link, a token or the con
       const { status, body } = await root.get(path);
       expect([path, status]).toEqual([path, 200]);
       for (const code of ownedPushes.backupCodes) expect(body).not.toContain(code);
-      const allowed = /\/(users|pushes|mails|trail)/.test(path) ? ["email"] : [];
+      const showsAddresses = path === "/admin/sessions" ? ["address"] : [];
+      const allowed = /\/(users|sessions|pushes|mails|trail)/.test(path) ? ["email", ...showsAddresses] : [];
       expect([path, canaries.namesIn(Buffer.from(body)).filter((name) => !allowed.includes(name))]).toEqual([path, []]);
     }
   };

@@ -94,6 +94,14 @@ export const adminPageStates: readonly PageState[] = [
     },
   },
   {
+    name: "administration, sessions",
+    signedIn: "administrator",
+    async show(page) {
+      await page.goto("/admin/sessions");
+      await page.locator("tbody input[type=checkbox]").first().check();
+    },
+  },
+  {
     name: "administration, pushes",
     signedIn: "administrator",
     async show(page, site) {

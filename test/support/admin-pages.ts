@@ -7,6 +7,7 @@ import { mailsView } from "../../src/pages/admin/mails.tsx";
 import { overviewView } from "../../src/pages/admin/overview.tsx";
 import { pushesView } from "../../src/pages/admin/pushes.tsx";
 import { rulesView } from "../../src/pages/admin/rules.tsx";
+import { sessionsView } from "../../src/pages/admin/sessions.tsx";
 import { settingsView } from "../../src/pages/admin/settings.tsx";
 import { themeView } from "../../src/pages/admin/theme.tsx";
 import { trailView } from "../../src/pages/admin/trail.tsx";
@@ -103,6 +104,15 @@ function groupPages(text: string, page: PageContext): readonly Page[] {
   ];
 }
 
+function sessionsPages(users: readonly User[], text: string, page: PageContext): readonly Page[] {
+  const sessions = users.map((user, id) => ({
+    ...{ id, user, isSignOn: id === 0, createdAt: nowMs, seenAt: nowMs, address: text, userAgent: text },
+  }));
+  const filter = { email: text, place: text, way: "here", seen: "older", after: { id: 1, seenAt: nowMs } } as const;
+  const model = { filter, sessions, next: { id: 2, seenAt: nowMs }, ownId: 1, hasSignOn: true, nowMs };
+  return [sessionsView(model, page), sessionsView({ ...model, sessions: [], next: null, hasSignOn: false }, page)];
+}
+
 /** The administration pages in each state, with this text in every untrusted place. */
 export function adminPages(text: string, page: PageContext): readonly Page[] {
   const users = usersNamed(text).map((user) => ({ user, lastSignedInAt: null, signInCount: 2, tokensInUse: 1_000 }));
@@ -148,6 +158,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     rulesView({ ...ruleModel, savedMeanwhile: noRules, problems: { mailDomains: text }, warnings: [text] }, page),
     rulesView({ ...ruleModel, target: { path: "/admin/groups/1/rules", group: { name: text, people: 2 } } }, page),
     ...groupPages(text, page),
+    ...sessionsPages(usersNamed(text), text, page),
     ...[
       {
         baseUrl: text,

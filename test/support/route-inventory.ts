@@ -57,6 +57,8 @@ GET    /admin/pushes/find                     page_admin
 POST   /admin/pushes/find                     page_admin    changes
 GET    /admin/rules                           page_admin
 POST   /admin/rules                           page_admin    changes
+GET    /admin/sessions                        page_admin
+POST   /admin/sessions/end                    page_admin    changes
 GET    /admin/settings                        page_admin
 POST   /admin/sign_up                         page_admin    changes
 GET    /admin/trail                           page_admin

@@ -41,6 +41,7 @@ export const adminActions = [
   "enabled",
   "reset_factors",
   "ended_sessions",
+  "ended_some_sessions",
   "deleted_user",
   "created_user",
   "confirmed_email",

@@ -49,6 +49,9 @@ export function createAdministration(deps: {
     /** Signs the user out everywhere. API tokens stay. */
     endAllSessions: async (userId: number, by: Administrator): Promise<Change> =>
       store.endSessions(userId, await entryAbout(userId, "ended_sessions", by)),
+    /** Ends these sessions, of any user. API tokens stay. */
+    endSomeSessions: (sessionIds: readonly number[], by: Administrator): Promise<void> =>
+      store.endSomeSessions(sessionIds.filter(Number.isSafeInteger), by, clock.now()),
     /**
      * Deletes the account and its data in this room; `domain.deleteAccount` also removes its pushes.
      * @param by null: the users themselves delete their account, which is not recorded.

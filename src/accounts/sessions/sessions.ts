@@ -1,16 +1,15 @@
-import { dayMs, minuteMs, secondMs } from "../../base/clock.ts";
+import { minuteMs, secondMs } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Transaction } from "../../database/database.ts";
-import type { ClientContext, ListedSession, Session, User } from "../account.ts";
+import type { ClientContext, Session, User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
 import { createLastUse } from "../last-use.ts";
 import type { LogoutToken, ProviderSession, SessionStore } from "../store/sessions.ts";
 import type { KnownClients } from "./known-clients.ts";
+import { sessionTimes } from "./session-lists.ts";
 
-/** For a session whose user chose to stay signed in. */
-const persistentIdleMsMin = 30 * dayMs;
 /** For a session that waits for its second factor: enough time to fetch a phone, too short to be useful when stolen. */
 const waitingMs = 10 * minuteMs;
 /** Signing in repeatedly ends the user's own oldest sessions instead of filling the database. */
@@ -134,9 +133,7 @@ export function createSessions({
   access,
   onUseNotRecorded,
 }: Pick<AccountsDeps, "clock" | "settings" | "access" | "onUseNotRecorded"> & { readonly store: SessionStore }) {
-  const idleMs = settings.sessionTimeoutSeconds * secondMs;
-  const persistentIdleMs = Math.max(persistentIdleMsMin, idleMs);
-  const lifetimeMs = settings.sessionMaxSeconds * secondMs;
+  const { idleMs, persistentIdleMs, lifetimeMs } = sessionTimes(settings);
   const lastUse = createLastUse<string>({
     intervalMs: Math.min(minuteMs, idleMs / 4),
     record: (digestHex, now) => store.recordSessionUse(Buffer.from(digestHex, "hex"), now),
@@ -176,16 +173,6 @@ export function createSessions({
 
     /** The token for forms of people without a session. @param cookie the random value of their entry cookie. */
     entryFormToken: (cookie: string): string => access.digest("form_token", "entry", cookie).toString("base64url"),
-
-    /** The valid sessions, last seen first. */
-    listSessions(userId: number): Promise<readonly ListedSession[]> {
-      const now = clock.now();
-      return store.listSessions(userId, {
-        idle: now - idleMs,
-        persistentIdle: now - persistentIdleMs,
-        createdAfter: now - lifetimeMs,
-      });
-    },
 
     /** @returns false: the user has no such session. */
     endSession: async (userId: number, sessionId: number): Promise<boolean> =>

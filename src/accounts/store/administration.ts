@@ -14,7 +14,7 @@ import {
 import { endFirstRun } from "./first-run.ts";
 import { revokeTokens } from "./passwords.ts";
 import { takeOverFromScim } from "./scim-users.ts";
-import { endSessions } from "./sessions.ts";
+import { endAnySession, endSessions } from "./sessions.ts";
 import { adminEntries, deletedUsers, users } from "./tables.ts";
 import { findOtherAdmins, findUserIn, openUser, type UserRow, userColumns } from "./users.ts";
 
@@ -145,7 +145,7 @@ function userReads({ openSummary, db }: StoreParts) {
   };
 }
 
-function userChanges({ changeUser, access }: StoreParts) {
+function userChanges({ changeUser, db, access }: StoreParts) {
   return {
     setAdmin: (userId: number, admin: boolean, entry: NewEntry): Promise<Change> =>
       changeUser(userId, !admin, async (tx, user) => {
@@ -175,6 +175,18 @@ function userChanges({ changeUser, access }: StoreParts) {
       changeUser(userId, false, async (tx) => {
         await endSessions(tx, userId, null);
         await recordAction(tx, entry);
+      }),
+
+    /** Each user whose sessions end has an entry, with their number. */
+    endSomeSessions: (sessionIds: readonly number[], by: Administrator, now: number): Promise<void> =>
+      db.writeSerialized("accounts", async (tx) => {
+        const counts = new Map<string, number>();
+        for (const id of sessionIds) {
+          const user = await endAnySession(tx, access, id);
+          if (user !== undefined) counts.set(user.email, (counts.get(user.email) ?? 0) + 1);
+        }
+        for (const [email, count] of counts)
+          await recordAction(tx, { by, action: "ended_some_sessions", subject: `${email} (${count})`, now });
       }),
 
     /** Deletes the account and everything in this room that belongs to it. @param together runs first in the transaction. */

@@ -33,6 +33,13 @@ export interface NewSession {
   readonly onComplete: (tx: Transaction, user: User) => Promise<void>;
 }
 
+/** Those not seen since, or begun before, have ended. */
+export interface SessionsSince {
+  readonly idle: number;
+  readonly persistentIdle: number;
+  readonly createdAfter: number;
+}
+
 interface StoredSession extends Omit<Session, "formToken" | "cookieSeconds"> {
   readonly persistent: boolean;
   readonly adminUntil: number | null;
@@ -94,6 +101,15 @@ export async function findCompleteSession(tx: Transaction, access: AccessKeys, s
   const row = await tx.one(byId, sessionId);
   const session = row === undefined ? undefined : reading.open(access, row);
   return session?.userId === userId && !session.waitsForFactor ? session : undefined;
+}
+
+/** Requires the accounts lock. @returns whose complete session has ended; undefined: there is none with this id. */
+export async function endAnySession(tx: Transaction, access: AccessKeys, sessionId: number): Promise<User | undefined> {
+  const row = await tx.one(byId, sessionId);
+  const session = row === undefined ? undefined : reading.open(access, row);
+  if (session === undefined || session.waitsForFactor) return undefined;
+  await tx.run(removeSessionOf, sessionId, session.userId);
+  return findUserIn(tx, access, session.userId);
 }
 
 /** A logout that the provider reported: of one session there, or of all of a user. */
@@ -235,11 +251,8 @@ export function createSessionStore(db: Database, access: AccessKeys) {
       return { id, user, waitsForFactor, persistent, adminUntil, createdAt, provedAt, seenAt };
     },
 
-    /** Complete ones; last seen first. @param since those not seen since, or begun before, have ended. */
-    async listSessions(
-      userId: number,
-      since: { readonly idle: number; readonly persistentIdle: number; readonly createdAfter: number },
-    ): Promise<readonly ListedSession[]> {
+    /** Complete ones; last seen first. */
+    async listSessions(userId: number, since: SessionsSince): Promise<readonly ListedSession[]> {
       const { idle, persistentIdle, createdAfter } = since;
       const rows = listed.openAll(access, await read.all(sessionsOf, userId, idle, persistentIdle, createdAfter));
       return rows.map(({ id, createdAt, seenAt, address, userAgent }) => ({

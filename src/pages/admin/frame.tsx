@@ -16,6 +16,7 @@ export const adminPath = "/admin";
 export const adminPaths = {
   overview: adminPath,
   users: `${adminPath}/users`,
+  sessions: `${adminPath}/sessions`,
   groups: `${adminPath}/groups`,
   pushes: `${adminPath}/pushes`,
   mails: `${adminPath}/mails`,

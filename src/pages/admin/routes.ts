@@ -11,6 +11,7 @@ import { deletePush, showPush } from "./push.tsx";
 import { endPush, findPush, showPushes } from "./pushes.tsx";
 import { groupRules, instanceRules, rulesOfEverybodyElse, saveRules, showRules } from "./rules.tsx";
 import { createServiceToken, revokeServiceToken, showServicePushes, showServiceTokens } from "./service-tokens.tsx";
+import { endSessions, sessionsEndPath, showSessions } from "./sessions.tsx";
 import { showSettings } from "./settings.tsx";
 import { resetTheme, setThemeAccent, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./theme.tsx";
 import { showTrail } from "./trail.tsx";
@@ -19,7 +20,7 @@ import { createUser, showUsers } from "./users.tsx";
 
 const get = { method: "GET", group: "internal", access: "page_admin" } as const;
 const post = { method: "POST", group: "internal", access: "page_admin" } as const;
-const { overview, users, groups, pushes, mails, jobs, settings, rules, theme, trail } = adminPaths;
+const { overview, users, sessions, groups, pushes, mails, jobs, settings, rules, theme, trail } = adminPaths;
 
 const ruleTargets = [
   [rules, instanceRules],
@@ -41,6 +42,8 @@ export const adminRoutes: readonly PageRoute[] = [
   })),
   { ...post, path: `${users}/:id/sessions/end`, handler: endUserSessions },
   { ...post, path: `${users}/:id/links/end`, handler: endUserLinks, retrieval: true },
+  { ...get, path: sessions, handler: showSessions, section: "sessions" },
+  { ...post, path: sessionsEndPath, handler: endSessions },
   { ...get, path: groups, handler: showGroups, section: "groups" },
   { ...post, path: groups, handler: createGroup },
   { ...get, path: `${groups}/:id`, handler: showGroup },
