@@ -7,6 +7,7 @@ import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
+import { initialDuration } from "../push-form/controls.tsx";
 import { FieldEditorParts } from "../push-form/field-editor.tsx";
 import { Controls, type FilledForm, type HiddenField, HiddenFields, summaryOf } from "../push-form/fields.tsx";
 import { accountField } from "../push-form/form.ts";
@@ -77,7 +78,7 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
         {form.others.map((other) => (
           <template key={other.kind} data-kind={other.kind}>
             <Content form={other} mayAttachFiles={model.mayAttachFiles} page={page} />
-            <Limits form={other} page={page} />
+            {differsInLimits(form) && <Limits form={other} page={page} />}
             <div data-part="options">
               <OptionControls form={other} page={page} />
             </div>
@@ -88,6 +89,13 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
       {page.user === null && <HowItWorks page={page} />}
     </Layout>
   );
+}
+
+/** Whether any two kinds do. If not, the script leaves the limits as they are when it shows another kind. */
+function differsInLimits({ others, ...shown }: NewPushForm): boolean {
+  const limitsOf = (form: FilledForm) =>
+    JSON.stringify([form.settings.days, form.settings.views, initialDuration(form)]);
+  return others.some((other) => limitsOf(other) !== limitsOf(shown));
 }
 
 interface ModelProps {

@@ -195,9 +195,7 @@ const pushFields = {
       const maxMinutes = Math.min(days.max * (dayMs / minuteMs), policy.maxMinutes ?? Infinity);
       return problems.expiresAt({ time: formats.timeSpan(maxMinutes) });
     },
-    control: ({ page: _, form: __, ...field }) => (
-      <InputField {...field} input={{ type: "datetime-local", autoComplete: "off" }} />
-    ),
+    control: ({ page: _, form: __, ...field }) => <InputField {...field} input={{ type: "datetime-local" }} />,
   }),
   timeZone: text({
     group: "limits",
@@ -206,10 +204,7 @@ const pushFields = {
     label: (_, { newPush }) => newPush.timeZone,
     problem: (_, { problems }) => problems.timeZone,
     control: ({ page: _, form: __, ...field }) => (
-      <InputField
-        {...field}
-        input={{ type: "text", dir: "ltr", placeholder: "UTC", spellcheck: false, autoComplete: "off" }}
-      />
+      <InputField {...field} input={{ type: "text", dir: "ltr", placeholder: "UTC", spellcheck: false }} />
     ),
   }),
   expireAfterViews: text({
