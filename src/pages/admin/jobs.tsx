@@ -103,7 +103,7 @@ function Queues({ model, page }: { readonly model: JobsModel; readonly page: Pag
       <h2 class="section-heading" id="job_queues">
         {admin.jobQueues}
       </h2>
-      <dl class="admin-row-facts">
+      <dl class="admin-facts">
         <Fact label={admin.mailsWaiting}>{formats.number(mails.waiting)}</Fact>
         <Fact label={admin.mailsFailed}>
           <a href={pageHref(page, adminPaths.mails)}>{formats.number(mails.failed)}</a>

@@ -30,7 +30,7 @@ export function LeftOpenCard({ user, path, left, page }: LeftOpenProps) {
       <h2 class="section-heading" id="left_open">
         {admin.leftOpen}
       </h2>
-      <dl class="admin-row-facts">
+      <dl class="admin-facts">
         <Fact label={admin.liveLinks}>{left.links > linksCounted ? `${links}+` : links}</Fact>
         <Fact label={admin.openRequests}>{formats.number(left.requests)}</Fact>
       </dl>

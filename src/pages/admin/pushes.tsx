@@ -225,7 +225,7 @@ export function PushRow({ push, model, page }: PushRowProps) {
       <Facts
         page={page}
         nowMs={model.nowMs}
-        class="admin-row-facts"
+        class="admin-facts"
         row={push}
         columns={owner === undefined ? facts : [owner, ...facts]}
       />

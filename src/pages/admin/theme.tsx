@@ -223,8 +223,8 @@ export function themeView({ name, accent, style, theme, state, outcome }: ThemeM
         </Notice>
       )}
       <FormNotices state={state} page={page} />
-      <div class="theme-columns">
-        <div class="theme-parts">
+      <div class="stack theme-columns">
+        <div class="stack">
           <Part page={page} part="name" isSet={theme.name !== undefined}>
             <TextField
               id="name"

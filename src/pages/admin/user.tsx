@@ -198,7 +198,7 @@ export function userView(
             {isOwn && <span class="badge">{admin.you}</span>}
             <UserState user={user} page={page} />
           </div>
-          <dl class="admin-row-facts">
+          <dl class="admin-facts">
             <Fact label={admin.created}>
               <BothTimes timeMs={user.createdAt} nowMs={nowMs} messages={messages} />
             </Fact>
@@ -255,7 +255,7 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
               <h3 class="row-title" dir="auto">
                 {browserName(session.userAgent, messages)}
               </h3>
-              <dl class="admin-row-facts">
+              <dl class="admin-facts">
                 <Fact label={from} ltr>
                   {session.address}
                 </Fact>
