@@ -120,7 +120,7 @@ function Queues({ model, page }: { readonly model: JobsModel; readonly page: Pag
                 <span lang="en" dir="ltr">
                   {error}
                 </span>{" "}
-                <span class="muted">{admin.emailErrorCounts({ waiting, failed })}</span>
+                <span class="field-hint">{admin.emailErrorCounts({ waiting, failed })}</span>
               </li>
             ))}
           </ul>

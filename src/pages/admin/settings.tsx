@@ -1,6 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { type SettingOrigin, settingTable } from "../../config/config.ts";
 import type { Setting } from "../../config/setting.ts";
+import { type Column, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
@@ -93,8 +94,8 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
         <p>{admin.noSettings}</p>
       ) : (
         <div class="card admin-groups">
-          {groups.map(({ title, rows }) => (
-            <Group key={title} title={title} rows={rows} isOpen={isSearch} page={page} />
+          {groups.map(({ title, rows }, index) => (
+            <Group key={title} index={index} title={title} rows={rows} isOpen={isSearch} page={page} />
           ))}
         </div>
       )}
@@ -103,6 +104,7 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
 }
 
 interface GroupProps {
+  readonly index: number;
   readonly title: string;
   readonly rows: readonly ShownSetting[];
   readonly isOpen: boolean;
@@ -110,48 +112,36 @@ interface GroupProps {
 }
 
 /** Titles and meanings are those of the documentation, which is in English. */
-function Group({ title, rows, isOpen, page }: GroupProps) {
+function Group({ index, title, rows, isOpen, page }: GroupProps) {
   const { admin } = page.messages;
   const setCount = rows.filter(({ origin }) => origin.from !== "default").length;
   return (
     <details open={isOpen || setCount > 0}>
       <summary class="admin-group-title">
-        <h2 class="section-heading" lang="en" dir="ltr">
+        <h2 class="section-heading" id={`group_${index}`} lang="en" dir="ltr">
           {title}
         </h2>
         <span class="field-hint">{admin.settingCounts({ count: rows.length, set: setCount })}</span>
       </summary>
-      <table class="data-table settings-table">
-        <thead>
-          <tr>
-            <th scope="col">{admin.setting}</th>
-            <th scope="col">{admin.value}</th>
-            <th scope="col">{admin.from}</th>
-            <td />
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ row, origin }) => (
-            <SettingRow key={row.env} row={row} origin={origin} isOpen={isOpen} page={page} />
-          ))}
-        </tbody>
-      </table>
+      <List
+        page={page}
+        caption={{ headingId: `group_${index}` }}
+        rows={rows}
+        class="settings-table"
+        columns={settingColumns(isOpen, page)}
+        empty={null}
+      />
     </details>
   );
 }
 
-interface SettingRowProps extends ShownSetting {
-  /** Shows the texts, where a search may have found something. */
-  readonly isOpen: boolean;
-  readonly page: PageContext;
-}
-
-function SettingRow({ row, origin, isOpen, page }: SettingRowProps) {
+/** @param isOpen shows the texts, where a search may have found something. */
+function settingColumns(isOpen: boolean, page: PageContext): readonly Column<ShownSetting>[] {
   const { admin } = page.messages;
-  const changePath = changedOn.get(row.env);
-  return (
-    <tr>
-      <th scope="row">
+  return [
+    {
+      label: admin.setting,
+      value: ({ row }) => (
         <details class="admin-setting" open={isOpen}>
           <summary>
             <code dir="ltr">{row.env}</code>
@@ -164,26 +154,32 @@ function SettingRow({ row, origin, isOpen, page }: SettingRowProps) {
             <EnglishFact label={admin.fromDefault} text={row.defaultShown} />
           </dl>
         </details>
-      </th>
-      <td data-label={admin.value}>
-        <code dir="ltr">{origin.shown}</code>
-      </td>
-      {origin.from === "default" ? (
-        <td class="wide-only muted">{admin.fromDefault}</td>
-      ) : (
-        <td>
-          <span class="badge badge-active">{originName(origin.from, page)}</span>
-        </td>
-      )}
-      <td>
-        {changePath !== undefined && (
-          <a href={pageHref(page, changePath)} aria-label={admin.actionOn({ action: admin.changeHere, name: row.env })}>
-            {admin.changeHere}
-          </a>
-        )}
-      </td>
-    </tr>
-  );
+      ),
+    },
+    { label: admin.value, value: ({ origin }) => <code dir="ltr">{origin.shown}</code> },
+    {
+      label: admin.from,
+      narrow: "unlabelled",
+      value: ({ origin: { from } }) => (
+        <span class={from === "default" ? "field-hint wide-only" : "badge badge-active"}>{originName(from, page)}</span>
+      ),
+    },
+    {
+      label: admin.changeHere,
+      narrow: "unlabelled",
+      value: ({ row: { env } }) => {
+        const path = changedOn.get(env);
+        const label = admin.actionOn({ action: admin.changeHere, name: env });
+        return (
+          path !== undefined && (
+            <a href={pageHref(page, path)} aria-label={label}>
+              {admin.changeHere}
+            </a>
+          )
+        );
+      },
+    },
+  ];
 }
 
 function EnglishFact({ label, text }: { readonly label: string; readonly text: string }) {

@@ -4,13 +4,12 @@ import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { ProofOffered } from "../factors/model.ts";
 import { ProofFields } from "../factors/proof.tsx";
+import { type Column, Facts, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
-import { Fact } from "../parts/fact.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
-import { BothTimes } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 import { type LeftOpen, LeftOpenCard, linksCounted } from "./left-open.tsx";
@@ -176,9 +175,8 @@ export function userView(
   { summary, sessions, left, isOwn, asksByEmail, nowMs, refusal }: UserModel,
   page: PageContext,
 ): Page {
-  const { user, lastSignedInAt, signInCount, tokensInUse } = summary;
-  const { messages } = page;
-  const { admin, formats } = messages;
+  const { user } = summary;
+  const { admin } = page.messages;
   return (
     <AdminFrame
       page={page}
@@ -198,21 +196,7 @@ export function userView(
             {isOwn && <span class="badge">{admin.you}</span>}
             <UserState user={user} page={page} />
           </div>
-          <dl class="admin-facts">
-            <Fact label={admin.created}>
-              <BothTimes timeMs={user.createdAt} nowMs={nowMs} messages={messages} />
-            </Fact>
-            <Fact label={admin.lastSignIn}>
-              {lastSignedInAt === null ? (
-                admin.never
-              ) : (
-                <BothTimes timeMs={lastSignedInAt} nowMs={nowMs} messages={messages} />
-              )}
-            </Fact>
-            <Fact label={admin.signIns}>{formats.number(signInCount)}</Fact>
-            <Fact label={admin.secondFactor}>{user.hasSecondFactor ? admin.yes : admin.no}</Fact>
-            <Fact label={admin.tokensInUse}>{formats.number(tokensInUse)}</Fact>
-          </dl>
+          <Facts page={page} nowMs={nowMs} class="admin-facts" row={summary} columns={Object.values(userFacts(page))} />
           <div class="row-actions">
             {actionsFor(summary, asksByEmail).map((action) => (
               <ActionOn key={action} action={action} user={user} page={page} />
@@ -229,6 +213,17 @@ export function userView(
   );
 }
 
+/** What the list of users and the page of one say of a user. */
+export function userFacts({ messages: { admin, formats } }: PageContext) {
+  return {
+    created: { label: admin.created, narrow: "hidden", time: ({ user }) => user.createdAt },
+    lastSignIn: { label: admin.lastSignIn, time: ({ lastSignedInAt }) => lastSignedInAt, never: admin.never },
+    signIns: { label: admin.signIns, value: ({ signInCount }) => formats.number(signInCount) },
+    secondFactor: { label: admin.secondFactor, value: ({ user }) => (user.hasSecondFactor ? admin.yes : admin.no) },
+    tokens: { label: admin.tokensInUse, narrow: "hidden", value: ({ tokensInUse }) => formats.number(tokensInUse) },
+  } as const satisfies Record<string, Column<UserSummary>>;
+}
+
 interface SessionsProps {
   readonly user: User;
   readonly sessions: readonly ListedSession[];
@@ -241,35 +236,26 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
   const { messages } = page;
   const { admin } = messages;
   const { heading, from, began, seen } = messages.profile.sessions;
+  const { browser } = messages.dashboard;
   return (
     <section aria-labelledby="sessions">
       <h2 class="section-heading" id="sessions">
         {heading}
       </h2>
-      {sessions.length === 0 ? (
-        <p>{admin.noSessions}</p>
-      ) : (
-        <ul class="card admin-rows">
-          {sessions.map((session) => (
-            <li class="row" key={session.id}>
-              <h3 class="row-title" dir="auto">
-                {browserName(session.userAgent, messages)}
-              </h3>
-              <dl class="admin-facts">
-                <Fact label={from} ltr>
-                  {session.address}
-                </Fact>
-                <Fact label={began}>
-                  <BothTimes timeMs={session.createdAt} nowMs={nowMs} messages={messages} />
-                </Fact>
-                <Fact label={seen}>
-                  <BothTimes timeMs={session.seenAt} nowMs={nowMs} messages={messages} />
-                </Fact>
-              </dl>
-            </li>
-          ))}
-        </ul>
-      )}
+      <List
+        page={page}
+        nowMs={nowMs}
+        caption={heading}
+        rows={sessions}
+        fit="values"
+        columns={[
+          { label: browser, long: true, value: ({ userAgent }) => browserName(userAgent, messages) },
+          { label: from, value: ({ address }) => <bdi dir="ltr">{address}</bdi> },
+          { label: began, time: ({ createdAt }) => createdAt },
+          { label: seen, time: ({ seenAt }) => seenAt },
+        ]}
+        empty={<p>{admin.noSessions}</p>}
+      />
       {sessions.length > 0 && (
         <Confirm
           page={page}

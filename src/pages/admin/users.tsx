@@ -10,7 +10,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
-import { EmailField, emailCharactersMax, isProven, UserState, userPath } from "./user.tsx";
+import { EmailField, emailCharactersMax, isProven, UserState, userFacts, userPath } from "./user.tsx";
 
 /** `GET /admin/users` */
 export function showUsers(page: SignedInRequest): Promise<FastifyReply> {
@@ -137,7 +137,8 @@ export function usersView(model: UsersModel, page: PageContext): Page {
 
 /** The actions are on the page of each user: a row has few pixels and few bytes. */
 function userColumns({ ownId }: UsersModel, page: PageContext): readonly Column<UserSummary>[] {
-  const { admin, dashboard, formats } = page.messages;
+  const { admin, dashboard } = page.messages;
+  const { created, lastSignIn, secondFactor, tokens } = userFacts(page);
   return [
     {
       label: admin.email,
@@ -152,10 +153,10 @@ function userColumns({ ownId }: UsersModel, page: PageContext): readonly Column<
       long: true,
     },
     { label: dashboard.state, narrow: "unlabelled", value: ({ user }) => <UserState user={user} page={page} /> },
-    { label: admin.created, narrow: "hidden", time: ({ user }) => user.createdAt },
-    { label: admin.lastSignIn, time: ({ lastSignedInAt }) => lastSignedInAt, never: admin.never },
-    { label: admin.secondFactor, value: ({ user }) => (user.hasSecondFactor ? admin.yes : admin.no) },
-    { label: admin.tokensInUse, narrow: "hidden", value: ({ tokensInUse }) => formats.number(tokensInUse) },
+    created,
+    lastSignIn,
+    secondFactor,
+    tokens,
   ];
 }
 

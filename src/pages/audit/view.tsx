@@ -356,12 +356,12 @@ function LinkDelivery({
   const { recipients, status, successfulSends } = linkDelivery;
   return (
     <>
-      <Fact label={pushEmails.recipients} long>
+      <Fact label={pushEmails.recipients}>
         <bdi dir="ltr">{spaced(recipients)}</bdi>
       </Fact>
       <Fact label={pushEmails.status}>{pushEmails.statuses[status]}</Fact>
       {status !== "completed" && successfulSends !== null && successfulSends !== "" && (
-        <Fact label={pushEmails.arrived} long>
+        <Fact label={pushEmails.arrived}>
           <bdi dir="ltr">{spaced(successfulSends)}</bdi>
         </Fact>
       )}

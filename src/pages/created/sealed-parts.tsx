@@ -16,14 +16,14 @@ export function SealedLabels({ labels, messages }: SealedLabelsProps) {
   return (
     <dl class="about-facts no-print">
       {labels.name !== null && (
-        <Fact label={dashboard.name} long>
+        <Fact label={dashboard.name}>
           <span dir="auto" translate={untranslated} data-sealed-label={labels.name}>
             {endToEnd.sealedName}
           </span>
         </Fact>
       )}
       {labels.note !== null && (
-        <Fact label={dashboard.note} long>
+        <Fact label={dashboard.note}>
           <span class="whole-note" dir="auto" data-sealed-label={labels.note} data-label-kind="note">
             {endToEnd.sealedNote}
           </span>

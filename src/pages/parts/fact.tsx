@@ -2,17 +2,15 @@ import type { ComponentChildren } from "preact";
 
 export interface FactProps {
   readonly label: string;
-  /** The value may be a sentence. */
-  readonly long?: boolean;
   /** The value is written from left to right in every language, such as an IP address. */
   readonly ltr?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** One pair of a description list. */
-export function Fact({ label, long = false, ltr = false, children }: FactProps) {
+export function Fact({ label, ltr = false, children }: FactProps) {
   return (
-    <div class={long ? "long-fact" : undefined}>
+    <div>
       <dt>{label}</dt>
       <dd dir={ltr ? "ltr" : undefined}>{children}</dd>
     </div>

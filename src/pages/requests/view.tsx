@@ -1,13 +1,12 @@
 import { type ListedRequest, requestLimits } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
+import { type Column, Facts, List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Fact } from "../parts/fact.tsx";
 import { Checkbox, Field, InputField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice, problemsAt } from "../parts/notice.tsx";
-import { Pager } from "../parts/pager.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import type { FormState } from "../take-form.ts";
@@ -36,54 +35,50 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
         </div>
         {requests.length > 0 && newRequest}
       </div>
-      {requests.length === 0 ? (
-        <div class="card card-centered">
-          <p>{text.none}</p>
-          {newRequest}
-        </div>
-      ) : (
-        <section class="card">
-          <ul class="rows">
-            {requests.map((request) => (
-              <li key={request.urlToken ?? `${request.createdAt} ${request.title}`} class="row">
-                <h2 class="row-title" dir="auto" translate={untranslated}>
-                  {request.urlToken === null ? (
-                    request.title
-                  ) : (
-                    <a href={pageHref(page, answersPath(request.urlToken))}>{request.title}</a>
-                  )}
-                </h2>
-                {request.urlToken === null && <p>{text.linkNotStored}</p>}
-                <RequestFacts request={request} page={page} />
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      <Pager
-        messages={messages}
-        number={number}
-        hasMore={hasMore}
-        hrefOf={(other) => pageHref(page, `${requestsPath}?page=${other}`)}
+      <List
+        page={page}
+        caption={text.heading}
+        rows={requests}
+        fit="values"
+        columns={requestColumns(page)}
+        empty={
+          <div class="card card-centered">
+            <p>{text.none}</p>
+            {newRequest}
+          </div>
+        }
+        paging={{ number, hasMore, path: (to) => listPath(requestsPath, { page: to }) }}
       />
     </Layout>
   );
 }
 
-export function RequestFacts({ request, page }: { readonly request: ListedRequest; readonly page: PageContext }) {
+function requestColumns(page: PageContext): readonly Column<ListedRequest>[] {
   const { requests: text } = page.messages;
-  const { state, answers, answersMax, expiresAt } = request;
-  return (
-    <dl class="row-facts">
-      <Fact label={text.state}>
-        <span class={state === "open" ? "badge badge-active" : "badge"}>{text.states[state]}</span>
-      </Fact>
-      <Fact label={text.answers}>{text.answersOf({ used: answers, allowed: answersMax })}</Fact>
-      <Fact label={text.until}>
-        <LocalTime timeMs={expiresAt} messages={page.messages} />
-      </Fact>
-    </dl>
-  );
+  return [
+    {
+      label: text.title,
+      long: true,
+      value: ({ urlToken, title }) => (
+        <>
+          <span dir="auto" translate={untranslated}>
+            {urlToken === null ? title : <a href={pageHref(page, answersPath(urlToken))}>{title}</a>}
+          </span>
+          {urlToken === null && <p class="field-hint">{text.linkNotStored}</p>}
+        </>
+      ),
+    },
+    {
+      label: text.state,
+      value: ({ state }) => <span class={state === "open" ? "badge badge-active" : "badge"}>{text.states[state]}</span>,
+    },
+    { label: text.answers, value: ({ answers, answersMax }) => text.answersOf({ used: answers, allowed: answersMax }) },
+    { label: text.until, value: ({ expiresAt }) => <LocalTime timeMs={expiresAt} messages={page.messages} /> },
+  ];
+}
+
+export function RequestFacts({ request, page }: { readonly request: ListedRequest; readonly page: PageContext }) {
+  return <Facts page={page} class="row-facts" row={request} columns={requestColumns(page).slice(1)} />;
 }
 
 export type RequestField = "title" | "note" | "wantsText" | "wantsFiles" | "answersMax" | "expireAfterDays";
