@@ -134,7 +134,15 @@ async function composeServer(
     metrics.watchDomain(gaugesOf(domain, clock));
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
-  registerApi(fastify, { config, policies: domain.policies, pushes, requests, bodyIntake, version: options.version });
+  registerApi(fastify, {
+    config,
+    policies: domain.policies,
+    presets: domain.presets,
+    pushes,
+    requests,
+    bodyIntake,
+    version: options.version,
+  });
   if (config.scim !== undefined) registerScim(fastify, { scim: accounts.scim, bodyIntake });
   registerDownloads(fastify, { pushes, events, clock });
   await registerPages(fastify, {
@@ -145,6 +153,7 @@ async function composeServer(
     requests,
     policies: domain.policies,
     groups: domain.groups,
+    presets: domain.presets,
     accounts,
     branding,
     mail,

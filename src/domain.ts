@@ -37,10 +37,12 @@ import { createFileOpener } from "./pushes/claim/stored-files.ts";
 import { createByteBudgets } from "./pushes/create/byte-budgets.ts";
 import { createCapacity } from "./pushes/create/capacity.ts";
 import { createLargePayloads } from "./pushes/create/large-payloads.ts";
+import type { PushDeps } from "./pushes/deps.ts";
 import { createLinkDeliveryCounter, watchLinkEmails } from "./pushes/notifications/link-deliveries.ts";
 import type { PushEmails } from "./pushes/notifications/push-emails.ts";
 import { notifyOfViews } from "./pushes/notifications/view-notifications.ts";
-import { createPushes, type Pushes } from "./pushes/pushes.ts";
+import { createPresets, createPushes, type Pushes } from "./pushes/pushes.ts";
+import { createPresetStore } from "./pushes/store/presets.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
 import { createStoredLinkKeys } from "./pushes/stored-link-keys.ts";
 import { isNewDatabase, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
@@ -168,7 +170,7 @@ async function openAccounts(
 function openPushes(
   { db, config, effects }: Opened,
   { clockTrust, vault, store, blobs, argon2, limits, hashAttempts, storedLinkKeys }: Foundations,
-  { policies, emails }: { readonly policies: Policies; readonly emails: PushEmails },
+  { policies, presets, emails }: Pick<PushDeps, "policies" | "presets" | "emails">,
 ) {
   const { clock, random, monotonicMs } = effects;
   return createPushes({
@@ -183,6 +185,7 @@ function openPushes(
     argon2,
     hashAttempts,
     policies,
+    presets,
     emails,
     capacity: createCapacity({
       config,
@@ -234,8 +237,9 @@ async function openParts(opened: Opened) {
   const { isSignUpClosed } = policies;
   const accounts = await openAccounts(opened, foundations, { claimedGroups: groupStore, isSignUpClosed });
   const groups = createGroups({ store: groupStore, clock, policies });
+  const presets = createPresets({ store: createPresetStore(db, vault.access), clock, groupsOf: groups.listOf });
   const emails = pushEmails(config, mail, accounts);
-  const pushes = openPushes(opened, foundations, { policies, emails });
+  const pushes = openPushes(opened, foundations, { policies, presets, emails });
   const requests = openRequests(opened, foundations, { policies, accounts, pushes });
   const canServe = () => db.answers();
   return {
@@ -247,6 +251,7 @@ async function openParts(opened: Opened) {
     blobs,
     policies,
     groups,
+    presets,
     pushes,
     requests,
     accounts,

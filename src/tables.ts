@@ -6,6 +6,7 @@ import * as database from "./database/tables.ts";
 import { importedRows } from "./import/store/imported-rows.ts";
 import { outbox } from "./mail/store/emails.ts";
 import { groupMembers, policies, userGroups } from "./policies/store/tables.ts";
+import { presets } from "./pushes/store/presets.ts";
 import * as pushes from "./pushes/store/tables.ts";
 import { requestAnswers, requests } from "./requests/store/request-store.ts";
 
@@ -65,6 +66,7 @@ export const allTables = [
   userGroups,
   groupMembers,
   policies,
+  presets,
   importedRows,
 ] as const;
 

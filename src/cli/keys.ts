@@ -6,6 +6,7 @@ import type { Domain } from "../domain.ts";
 import { importedRows } from "../import/store/imported-rows.ts";
 import { renewPolicies } from "../policies/store/tables.ts";
 import { rotateKeys } from "../pushes/maintenance/rotate.ts";
+import { renewPresets } from "../pushes/store/presets.ts";
 import { replaceAccessSecret } from "../pushes/vault.ts";
 import { rotatedColumns } from "../tables.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
@@ -41,6 +42,7 @@ async function replaceAccess({ db, keyring, vault }: Domain, io: CommandDeps["io
     const fresh = await replaceAccessSecret(tx, { keyring, random: io.random, onForgedRow });
     await themeParts.renew(tx, vault.access, fresh, "name");
     await renewPolicies(tx, vault.access, fresh);
+    await renewPresets(tx, vault.access, fresh);
     await importedRows.renew(tx, vault.access, fresh, "source", "kind", "sourceId");
     return await renewAccess(tx, vault.access, fresh, now);
   });

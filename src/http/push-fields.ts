@@ -113,6 +113,13 @@ export const CreatePushFields = Type.Object({
         "precedence over expire_after_duration and expire_after_days.",
     }),
   ),
+  preset: Type.Optional(
+    Type.String({
+      description:
+        "An extension of Sealpush: the name of a preset of the caller, of one of their groups or of the server. What the request " +
+        "itself names wins; what rules do not allow is shortened to what they allow. /api/sealpush/presets lists them.",
+    }),
+  ),
   ...publicOptionFields,
   passphrase: Type.Optional(Type.String({ description: "Null or empty: none. It is not stored." })),
   name: Type.Optional(Type.String({ description: "A label only the owner sees. At most 2,048 characters." })),
@@ -169,6 +176,7 @@ export function readCreatePush(fields: object): ReadPush {
     expireAfterViews: given.expire_after_views,
     expireAfterMs: minutes === undefined ? undefined : minutes * minuteMs,
     expiresAt,
+    preset: given.preset === "" ? undefined : given.preset,
     ...readOptions(given),
     passphrase: given.passphrase === "" ? undefined : given.passphrase,
     name: given.name,

@@ -4,6 +4,7 @@ import {
   type OptionReader,
   optionRules,
   optionsAnsweredTo,
+  type PresetSettings,
   type Push,
   type PushOption,
 } from "../pushes/pushes.ts";
@@ -63,6 +64,24 @@ export function presentOwnersOptions(
 /** All options, for the owner's data export. */
 export function presentAllOptions(push: Readonly<Record<PushOption, boolean>>): ByWireName<PushOption, boolean> {
   return mapAll((option) => push[option]);
+}
+
+/** What a preset says, by wire names. */
+export function presentPreset({ kind, expireAfterMinutes, expireAfterViews, fields, ...options }: PresetSettings) {
+  return {
+    ...(kind !== undefined && { kind }),
+    ...(expireAfterMinutes !== undefined && { expire_after_minutes: expireAfterMinutes }),
+    ...(expireAfterViews !== undefined && { expire_after_views: expireAfterViews }),
+    ...presentSomeOptions(options),
+    ...(fields !== undefined && { fields: [...fields] }),
+  };
+}
+
+function presentSomeOptions(
+  options: Partial<Readonly<Record<PushOption, boolean>>>,
+): Partial<ByWireName<PushOption, boolean>> {
+  const all = Object.entries(mapAll((option) => options[option]));
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined));
 }
 
 const readNames = withWireNames("everybody", "owner", "nobody");

@@ -20,7 +20,7 @@ import type { SessionCookies } from "../http/session-cookie.ts";
 import { chooseLocale, type Messages } from "../i18n/i18n.ts";
 import type { FailedEmails, MailServerState } from "../mail/mail.ts";
 import type { Groups, Policies } from "../policies/policies.ts";
-import type { Actor, Pushes } from "../pushes/pushes.ts";
+import type { Actor, Presets, Pushes } from "../pushes/pushes.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetIntegrity, AssetUrl } from "./assets.ts";
@@ -39,6 +39,7 @@ export interface PageServices {
   readonly requests: Requests;
   readonly policies: Policies;
   readonly groups: Groups;
+  readonly presets: Presets;
   readonly accounts: Accounts;
   /** An account and its pushes; see Domain. */
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;

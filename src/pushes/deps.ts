@@ -14,6 +14,7 @@ import type { ByteBudgets } from "./create/byte-budgets.ts";
 import type { Capacity } from "./create/capacity.ts";
 import type { LargePayloads } from "./create/large-payloads.ts";
 import type { PushEmails } from "./notifications/push-emails.ts";
+import type { Presets } from "./presets/presets.ts";
 import type { PushStore } from "./store/push-store.ts";
 import type { StoredLinkKeys } from "./stored-link-keys.ts";
 import type { Vault } from "./vault.ts";
@@ -37,6 +38,7 @@ export interface PushDeps {
   readonly byteBudgets: ByteBudgets;
   readonly largePayloads: LargePayloads;
   readonly policies: Pick<Policies, "of">;
+  readonly presets: Pick<Presets, "of">;
   readonly emails: PushEmails;
   readonly linkDeliveryIds: Ids;
   /** Rate limit of the owners' requests to mail a link. */

@@ -96,6 +96,8 @@ export interface FoundPushes {
 
 /** A request to create a push. Absent fields take the instance's defaults. */
 export interface CreatePush extends Partial<PushOptions> {
+  /** The name of a preset of the caller, for what the request leaves open. */
+  readonly preset?: string;
   readonly kind?: KindName;
   readonly payload?: string;
   /** A structured secret, instead of the payload. */

@@ -22,6 +22,8 @@ export { codePointsUpTo, pushLimits } from "./create/limits.ts";
 export { describeBulkEnding, isRestricted, readEndingNetwork } from "./maintenance/bulk-endings.ts";
 export { asksForLinkDelivery } from "./notifications/email-rules.ts";
 export { asksForPassphrase, isSealedLabel } from "./present-push.ts";
+export * from "./presets/preset.ts";
+export { type CallerPreset, createPresets, type Presets } from "./presets/presets.ts";
 export type * from "./push.ts";
 export { type OptionAnsweredTo, type OptionReader, optionRules, optionsAnsweredTo } from "./push-options.ts";
 export { shellActor } from "./read/admin-list.ts";

@@ -298,6 +298,7 @@ const keptTables = [
   "passkeys",
   "payloads",
   "policies",
+  "presets",
   "pushes",
   "request_answers",
   "requests",

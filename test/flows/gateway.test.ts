@@ -237,6 +237,7 @@ test("a process that is only a gateway serves recipients, and offers no first ru
     "/api/v2/version",
     "/api/sealpush",
     "/api/sealpush/policy",
+    "/api/sealpush/presets",
     "/ready",
     "/metrics",
   ]) {

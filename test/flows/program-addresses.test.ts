@@ -54,6 +54,7 @@ describe("on an API path, a wrong method gets 405 with the allowed methods, in J
     ["/api/v2/version", read],
     ["/api/sealpush", read],
     ["/api/sealpush/policy", read],
+    ["/api/sealpush/presets", read],
     ["/api/v2/version.json", read],
     ["/api/v2/openapi.json", read],
     ["/api/v2/pushes", ["POST"]],

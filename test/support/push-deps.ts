@@ -23,7 +23,7 @@ const silentEmails: PushEmails = {
 
 /** The dependencies of push operations of an open domain, with replacements by the test. */
 export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {}): PushDeps {
-  const { config, vault, storedLinkKeys, store, blobs, db, limits, clockTrust, policies } = fixture.domain;
+  const { config, vault, storedLinkKeys, store, blobs, db, limits, clockTrust, policies, presets } = fixture.domain;
   return {
     config,
     vault,
@@ -39,6 +39,7 @@ export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {
     hashAttempts: createHashAttempts(limits),
     attempts: createAttempts({ limits, ...fixture.effects }),
     policies,
+    presets,
     emails: silentEmails,
     linkDeliveryIds: createIds(db, "link_deliveries"),
     linkDeliveryCounter: createLinkDeliveryCounter(limits),

@@ -35,6 +35,8 @@ export type CreatePushRequest = {
     readonly expire_after_duration?: number;
     /** An extension of Sealpush: the instant at which the push ends, such as 2026-12-01T17:00:00Z or with an offset; seconds and milliseconds are optional. At least 60 seconds ahead, at most the server's longest life of the kind. Takes precedence over expire_after_duration and expire_after_days. */
     readonly expires_at?: string;
+    /** An extension of Sealpush: the name of a preset of the caller, of one of their groups or of the server. What the request itself names wins; what rules do not allow is shortened to what they allow. /api/sealpush/presets lists them. */
+    readonly preset?: string;
     /** Default: the server's for this kind. */
     readonly deletable_by_viewer?: boolean;
     /** People are asked to click before the secret is shown and the view is counted. */
@@ -87,7 +89,7 @@ export type Version = {
 };
 
 export type Features = {
-  readonly features: readonly ("fields" | "sender_shown" | "expires_at" | "policy" | "scim")[];
+  readonly features: readonly ("fields" | "sender_shown" | "expires_at" | "preset" | "policy" | "scim")[];
 };
 
 export type Policy = {
@@ -106,6 +108,32 @@ export type Policy = {
   readonly sources: readonly ({
     readonly from: "settings" | "instance" | "group";
     readonly name?: string;
+  })[];
+};
+
+export type Presets = {
+  readonly presets: readonly ({
+    readonly name: string;
+    readonly from: "own" | "group" | "instance";
+    readonly group: string | null;
+    /** The form of a new push starts with it, unless a nearer one is the default. */
+    readonly default: boolean;
+    readonly kind?: "text" | "file" | "url" | "qr";
+    readonly expire_after_minutes?: number;
+    readonly expire_after_views?: number;
+    /** Default: the server's for this kind. */
+    readonly deletable_by_viewer?: boolean;
+    /** People are asked to click before the secret is shown and the view is counted. */
+    readonly retrieval_step?: boolean;
+    /** An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token whose user has confirmed their email address (on the account's page), and a server that sends email. Default: false. */
+    readonly notify_on_view?: boolean;
+    /** An extension of Sealpush: everybody with the link sees the owner's current confirmed email address, before and after opening. Needs a token whose user has confirmed their email address. Default: false. */
+    readonly sender_shown?: boolean;
+    /** What to ask for: labels and kinds, never values. */
+    readonly fields?: readonly ({
+      readonly label: string;
+      readonly type: "text" | "secret" | "otp";
+    })[];
   })[];
 };
 

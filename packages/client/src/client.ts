@@ -1,4 +1,14 @@
-import type { Audit, CreatedPush, OwnedPush, Policy, Preview, Push, RetrievedPush, Version } from "./api-types.ts";
+import type {
+  Audit,
+  CreatedPush,
+  OwnedPush,
+  Policy,
+  Presets,
+  Preview,
+  Push,
+  RetrievedPush,
+  Version,
+} from "./api-types.ts";
 import { downloadChunks, type FileToDownload } from "./download.ts";
 import { ClientError } from "./errors.ts";
 import { openLabels } from "./labels.ts";
@@ -141,6 +151,10 @@ export class SealpushClient {
     options: Omit<CreateOptions, "endToEnd" | "sealLabels">,
   ): Promise<Foreign<CreatedPush>> {
     const api = await this.#apiVersion(options);
+    // Another server would ignore it, and keep the push longer than the preset says.
+    if (push.preset !== undefined && !(await this.features(options)).includes("preset")) {
+      throw new ClientError("invalid", "This server does not know presets. Nothing was sent.");
+    }
     const { path, wrapper } = api === "v2" ? { path: "/api/v2/pushes", wrapper: "push" } : endpointsOfV1(push);
     const { files = [], ...fields } = push;
     const answer = await this.#transport.send({
@@ -297,6 +311,14 @@ export class SealpushClient {
     if (answer.status === 401 || answer.status === 403) throw errorOf(answer);
     const kinds: unknown = Reflect.get(Object(answer.value), "kinds");
     return answer.status === 200 && Array.isArray(kinds) ? (answer.value as Policy) : undefined;
+  }
+
+  /** The presets that this caller can name; none: the server does not know any. @throws ClientError unauthorized, forbidden. */
+  async presets(options: CallOptions = {}): Promise<Presets["presets"]> {
+    const answer = await this.#transport.send({ ...toRead("/api/sealpush/presets"), signal: options.signal });
+    if (answer.status === 401 || answer.status === 403) throw errorOf(answer);
+    const presets: unknown = Reflect.get(Object(answer.value), "presets");
+    return answer.status === 200 && Array.isArray(presets) ? (answer.value as Presets).presets : [];
   }
 
   async version(options: CallOptions = {}): Promise<ServerVersion> {

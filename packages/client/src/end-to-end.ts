@@ -54,6 +54,8 @@ export async function sealPush(push: NewPush, sealsLabels: boolean): Promise<Sea
       encryption: "age",
       encryption_check: key.check,
       payload: content,
+      // The preset may name a kind that cannot be sealed.
+      ...(rest.preset !== undefined && { kind: kind ?? (sealed.length > 0 ? "file" : "text") }),
       ...(sealed.length > 0 && { files: sealed }),
     },
     fragment: key.identity,

@@ -62,6 +62,7 @@ function known(fields: object): object {
     encryption_check: undefined,
     expires_at: undefined,
     fields: undefined,
+    preset: undefined,
     sender_shown: undefined,
   };
 }

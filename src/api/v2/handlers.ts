@@ -6,7 +6,7 @@ import type { BodyIntake } from "../../http/body/body-intake.ts";
 import { sendJson, sendJsonList, sendJsonText } from "../../http/headers.ts";
 import { idempotencyKeyOf, pageOf, urlTokenOf } from "../../http/parameters.ts";
 import type { Policies } from "../../policies/policies.ts";
-import type { ClaimOutcome, CreatePush, ListedPush, Push, Pushes } from "../../pushes/pushes.ts";
+import type { ClaimOutcome, CreatePush, ListedPush, Presets, Push, Pushes } from "../../pushes/pushes.ts";
 import type { Requests } from "../../requests/requests.ts";
 import {
   type LinkParts,
@@ -15,6 +15,7 @@ import {
   presentGone,
   presentOwnedPush,
   presentPolicy,
+  presentPresets,
   presentPreview,
   presentPush,
   presentRevealed,
@@ -28,6 +29,7 @@ export interface ApiDeps {
   readonly pushes: Pushes;
   readonly requests: Requests;
   readonly policies: Policies;
+  readonly presets: Pick<Presets, "of">;
   readonly bodyIntake: BodyIntake;
   /** The application's. */
   readonly version: string;
@@ -45,6 +47,11 @@ export const showFeatures: ApiHandler = (_request, reply, { config: { scim } }) 
 
 export const showPolicy: ApiHandler = async (request, reply, { policies }) =>
   sendJson(reply, 200, presentPolicy(await policies.find(request.actor.user)));
+
+export const showPresets: ApiHandler = async (request, reply, { pushes, presets }) => {
+  pushes.assertMayCreate(false, request.actor);
+  return sendJson(reply, 200, presentPresets(await presets.of(request.actor.user)));
+};
 
 export const create: ApiHandler = async (request, reply, deps) => {
   const { wanted, locale } = await receiveCreatePush(request, deps);

@@ -21,6 +21,7 @@ const namedSchemas: readonly (readonly [name: string, schema: TSchema])[] = [
   ["Version", schemas.VersionAnswer],
   ["Features", schemas.FeaturesAnswer],
   ["Policy", schemas.PolicyAnswer],
+  ["Presets", schemas.PresetsAnswer],
   ["Push", schemas.PushAnswer],
   ["OwnedPush", schemas.OwnedPushAnswer],
   ["CreatedPush", schemas.CreatedPushAnswer],

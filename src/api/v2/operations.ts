@@ -136,6 +136,29 @@ export const operations: readonly Operation[] = [
     handler: handlers.showPolicy,
   },
   {
+    id: "listPresets",
+    method: "GET",
+    path: "/api/sealpush/presets",
+    access: "api",
+    group: "internal",
+    scope: "any",
+    changesState: false,
+    retrieval: false,
+    summary: "The presets that you can name",
+    description:
+      "Named settings for new pushes: your own, those of your groups and those of the server, the nearest first. Send the name " +
+      "as preset when you create a push. Absent keys are left open.",
+    parameters: [],
+    takesPush: false,
+    answers: {
+      200: { description: "The presets.", schema: schemas.PresetsAnswer },
+      ...badToken,
+      ...lacksFactor,
+      ...always,
+    },
+    handler: handlers.showPresets,
+  },
+  {
     id: "createPush",
     method: "POST",
     path: "/api/v2/pushes",

@@ -2,10 +2,11 @@ import type { KindName } from "../../base/push-kinds.ts";
 import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
-import { presentOptions, presentOwnersOptions } from "../../http/push-options.ts";
+import { presentOptions, presentOwnersOptions, presentPreset } from "../../http/push-options.ts";
 import type { CallerPolicy, Policy } from "../../policies/policies.ts";
 import type {
   AuditEntry,
+  CallerPreset,
   CreatePush,
   ListedPush,
   OwnedPush,
@@ -20,6 +21,7 @@ import type {
   Labels,
   OwnedPushAnswer,
   PolicyAnswer,
+  PresetsAnswer,
   PreviewAnswer,
   PushAnswer,
   RetrievedPushAnswer,
@@ -209,6 +211,16 @@ export function presentVersion(config: Config, version: string, policy: Policy):
       },
       requests: { enabled: false },
     },
+  };
+}
+
+export function presentPresets(presets: readonly CallerPreset[]): PresetsAnswer {
+  return {
+    presets: presets.map(({ isDefault, settings, ...of }) => ({
+      ...of,
+      default: isDefault,
+      ...presentPreset(settings),
+    })),
   };
 }
 

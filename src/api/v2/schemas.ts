@@ -1,7 +1,12 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { kindNames } from "../../base/push-kinds.ts";
 import { CreatePushFields } from "../../http/push-fields.ts";
-import { ownersOptionAnswers, publicOptionAnswers } from "../../http/push-options.ts";
+import {
+  nonPublicOptionFields,
+  ownersOptionAnswers,
+  publicOptionAnswers,
+  publicOptionFields,
+} from "../../http/push-options.ts";
 import { auditKindNames, fieldTypes } from "../../pushes/pushes.ts";
 
 /**
@@ -156,7 +161,7 @@ export const VersionAnswer = Type.Object({
 });
 
 /** What this server has beside API v2, for discovery. Names never change. */
-export const features = ["fields", "sender_shown", "expires_at", "policy"] as const;
+export const features = ["fields", "sender_shown", "expires_at", "preset", "policy"] as const;
 export const FeaturesAnswer = Type.Object({
   features: Type.Array(Type.Enum([...features, "scim"], { type: "string" })),
 });
@@ -174,6 +179,29 @@ export const PolicyAnswer = Type.Object({
     Type.Object({
       from: Type.Enum(["settings", "instance", "group"], { type: "string" }),
       name: Type.Optional(Type.String()),
+    }),
+  ),
+});
+
+export const PresetsAnswer = Type.Object({
+  presets: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      from: Type.Enum(["own", "group", "instance"], { type: "string" }),
+      group: nullable(Type.String({ description: "The name of the group; null: it is no group's." })),
+      default: Type.Boolean({
+        description: "The form of a new push starts with it, unless a nearer one is the default.",
+      }),
+      kind: Type.Optional(Type.Enum([...kindNames], { type: "string" })),
+      expire_after_minutes: Type.Optional(Type.Integer()),
+      expire_after_views: Type.Optional(Type.Integer()),
+      ...publicOptionFields,
+      ...nonPublicOptionFields,
+      fields: Type.Optional(
+        Type.Array(Type.Object({ label: Type.String(), type: Type.Enum([...fieldTypes], { type: "string" }) }), {
+          description: "What to ask for: labels and kinds, never values.",
+        }),
+      ),
     }),
   ),
 });
@@ -197,6 +225,7 @@ export type PreviewAnswer = Static<typeof PreviewAnswer>;
 export type AuditAnswer = Static<typeof AuditAnswer>;
 export type FeaturesAnswer = Static<typeof FeaturesAnswer>;
 export type PolicyAnswer = Static<typeof PolicyAnswer>;
+export type PresetsAnswer = Static<typeof PresetsAnswer>;
 export type MessageAnswer = Static<typeof MessageAnswer>;
 export type VersionAnswer = Static<typeof VersionAnswer>;
 export type WrongPassphraseAnswer = Static<typeof WrongPassphraseAnswer>;

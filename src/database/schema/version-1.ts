@@ -559,6 +559,22 @@ ${postgres(`
     mac BLOB
   ) WITHOUT ROWID;
 
+  -- Named settings for new pushes. scope: 'instance', or 'group' or 'user' and its id. settings: JSON. At most one of a scope is the
+  -- default.
+  CREATE TABLE presets (
+    scope TEXT NOT NULL,
+    group_id INTEGER REFERENCES user_groups(id) ON DELETE CASCADE,
+    user_id INTEGER REFERENCES users(id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    is_default INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    mac BLOB,
+    PRIMARY KEY (scope, name)
+  ) WITHOUT ROWID;
+  CREATE INDEX presets_group ON presets(group_id);
+  CREATE INDEX presets_user ON presets(user_id);
+
   -- Imported users and pushes, so that another run imports nothing twice. source: the installation. run: the import that
   -- created the row. missing_parts: separated by spaces, what could not be imported; '': complete. snapshot: in one row of each
   -- source, of the kind 'source', what its tables held when the first row was imported. The counts are of what was imported with

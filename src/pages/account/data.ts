@@ -5,9 +5,9 @@ import { sendPieces } from "../../http/answers.ts";
 import { wireName } from "../../http/errors.ts";
 import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
-import { presentAllOptions } from "../../http/push-options.ts";
+import { presentAllOptions, presentPreset } from "../../http/push-options.ts";
 import type { Membership } from "../../policies/policies.ts";
-import { asksForPassphrase, type ExportedPush, type TrailEvent } from "../../pushes/pushes.ts";
+import { asksForPassphrase, type ExportedPush, type Preset, type TrailEvent } from "../../pushes/pushes.ts";
 import type { ListedRequest } from "../../requests/requests.ts";
 import type { PageServices, SignedInRequest } from "../request.ts";
 
@@ -23,21 +23,23 @@ export function downloadData({ session, reply, services }: SignedInRequest): Pro
 
 async function* documentOf(
   user: User,
-  { accounts, groups, pushes, requests, clock }: PageServices,
+  { accounts, groups, presets: ofPresets, pushes, requests, clock }: PageServices,
 ): AsyncGenerator<string> {
   const exported = pushes.exportOwned(user.id)[Symbol.asyncIterator]();
   try {
     let next = await exported.next();
-    const [sessions, tokens, factors, defaults, unconfirmedEmail, identities, kept, memberships] = await Promise.all([
-      accounts.listSessions(user.id),
-      accounts.listTokens(user.id),
-      accounts.findFactors(user.id),
-      accounts.pushDefaults(user.id),
-      accounts.unconfirmedEmail(user.id),
-      accounts.listIdentities(user.id),
-      accounts.scim.findKept(user.id),
-      groups.listOf(user.id),
-    ]);
+    const [sessions, tokens, factors, defaults, unconfirmedEmail, identities, kept, memberships, presets] =
+      await Promise.all([
+        accounts.listSessions(user.id),
+        accounts.listTokens(user.id),
+        accounts.findFactors(user.id),
+        accounts.pushDefaults(user.id),
+        accounts.unconfirmedEmail(user.id),
+        accounts.listIdentities(user.id),
+        accounts.scim.findKept(user.id),
+        groups.listOf(user.id),
+        ofPresets.list({ userId: user.id }),
+      ]);
     const head = {
       exported_at: timestamp(clock.now()),
       account: { ...presentUser(user), new_email_to_confirm: unconfirmedEmail },
@@ -48,6 +50,7 @@ async function* documentOf(
       single_sign_on: identities.map(presentIdentity),
       scim: kept && { user_name: kept.userName, external_id: kept.externalId },
       groups: memberships.map(presentMembership),
+      presets: presets.map(presentOwnPreset),
     };
     yield `${JSON.stringify(head).slice(0, -1)},"requests":[`;
     let separator = "";
@@ -180,6 +183,10 @@ function presentFactors({ appAddedAt, passkeys, backupCodesLeft }: Factors) {
 
 function presentMembership({ name, byClaim, addedAt }: Membership) {
   return { name, by: byClaim ? "single_sign_on" : "administrator", added_at: timestamp(addedAt) };
+}
+
+function presentOwnPreset({ name, isDefault, settings }: Preset) {
+  return { name, default: isDefault, ...presentPreset(settings) };
 }
 
 function presentIdentity({ issuer, subject, objectId, linkedAt }: Identity) {

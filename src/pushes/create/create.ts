@@ -22,6 +22,7 @@ import { findProblems, type Lifetime, lifetimeOf } from "./limits.ts";
 import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
 import { type RequestedPush, requestedPush } from "./requested-push.ts";
+import { resolvePreset } from "./resolve-preset.ts";
 import { assertComplete, ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
 
 export function createOperations(deps: PushDeps) {
@@ -40,10 +41,12 @@ export function createOperations(deps: PushDeps) {
      * too_many_requests (passphrases of repeated requests), unavailable (disk, quota); what `together` throws.
      * @param together written in the same transaction.
      */
-    async create(request: CreatePush, actor: Actor, together?: WithPush): Promise<CreatedPush> {
-      const upload = ownUpload(request.upload, actor);
+    async create(asked: CreatePush, actor: Actor, together?: WithPush): Promise<CreatedPush> {
+      const upload = ownUpload(asked.upload, actor);
       const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
       try {
+        assertMayCreate(deps.config, false, actor);
+        const request = await resolvePreset(deps, asked, actor);
         const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
         assertMayCreate(deps.config, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
         const push = await sealAndInsert(deps, request, { kind, sending: { upload, spent, together }, actor });

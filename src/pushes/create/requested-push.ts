@@ -5,6 +5,7 @@ import type { Policy } from "../../policies/policies.ts";
 import type { Actor } from "../actor.ts";
 import type { PushDeps } from "../deps.ts";
 import { storedPayload } from "../payload.ts";
+import { namesLifetime } from "../presets/preset.ts";
 import type { CreatePush } from "../push.ts";
 import { optionSettings } from "../push-options.ts";
 import { optionsBy, type PushRow } from "../store/tables.ts";
@@ -32,9 +33,6 @@ export function requestedPush(
     note: request.note ?? "",
   };
 }
-
-const namesLifetime = ({ expireAfterMs, expireAfterDays, expiresAt }: CreatePush) =>
-  [expireAfterMs, expireAfterDays, expiresAt].some((given) => given !== undefined);
 
 /**
  * The request, where the rules allow less than the server's defaults, with what they allow. What the request names stays as it

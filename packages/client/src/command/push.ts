@@ -89,11 +89,13 @@ function fieldsOf(given: Given): Omit<NewPush, "payload" | "files"> {
   const views = numberOf(given, "views", 1, 1_000_000);
   const kind = kinds.find((name) => name === (textOf(given, "kind") ?? "text"));
   if (kind === undefined) throw new CommandRefused(`--kind must be one of ${kinds.join(", ")}.`, exitCodes.usage);
-  const [name, note] = [textOf(given, "name"), textOf(given, "note")];
+  const [name, note, preset] = [textOf(given, "name"), textOf(given, "note"), textOf(given, "preset")];
   const [deletable, step] = [yesOrNo(given, "deletable"), yesOrNo(given, "step")];
   return {
     ...expiryOption(given),
-    ...(kind === "text" ? {} : { kind }),
+    ...(preset === undefined ? {} : { preset }),
+    // A server that does not know kinds makes texts. A preset may name another kind.
+    ...(kind === "text" && (preset === undefined || textOf(given, "kind") === undefined) ? {} : { kind }),
     ...(views === undefined ? {} : { expire_after_views: views }),
     ...(name === undefined ? {} : { name }),
     ...(note === undefined ? {} : { note }),

@@ -27,6 +27,7 @@ export const verbs: readonly Verb[] = [
         value: "<time>",
         description: "when it ends at the latest, such as 30m, 1h, 3d, 2w or 2026-12-01T17:00:00Z",
       },
+      { name: "preset", value: "<name>", description: "start from these settings; other options win" },
       { name: "views", short: "v", value: "<number>", description: "how often it can be opened" },
       { name: "passphrase", short: "p", description: "ask for a passphrase, or take it from SEALPUSH_PASSPHRASE" },
       passphraseFile,

@@ -45,6 +45,7 @@ function pushTool({ client, files, ask }: ToolOptions, pushes: Numbers): Tool {
         },
         views: { type: "integer", minimum: 1, description: "How often it can be opened." },
         name: { type: "string", description: "A label that only the owner sees." },
+        preset: { type: "string", description: "The name of a preset of the server; the other values win." },
       },
     },
     isReadOnly: false,
@@ -197,7 +198,7 @@ function shortened(userAgent: string): string {
   return plain.length > userAgentCharactersMax ? `${plain.slice(0, userAgentCharactersMax)}...` : plain;
 }
 
-function limitsOf({ expire, views, name }: Readonly<Record<string, unknown>>): NewPush {
+function limitsOf({ expire, views, name, preset }: Readonly<Record<string, unknown>>): NewPush {
   const expiry = expire === undefined ? {} : expiryOf(String(expire));
   if (expiry === undefined)
     throw new Error(
@@ -207,5 +208,6 @@ function limitsOf({ expire, views, name }: Readonly<Record<string, unknown>>): N
     ...expiry,
     ...(typeof views === "number" ? { expire_after_views: views } : {}),
     ...(typeof name === "string" ? { name } : {}),
+    ...(typeof preset === "string" ? { preset } : {}),
   };
 }
