@@ -139,6 +139,7 @@ export interface EnglishMessages {
     readonly noStep: string;
     readonly passphrase: string;
     readonly deletable: string;
+    readonly stepDeletable: string;
     readonly recipientLanguage: string;
     readonly automatic: string;
     readonly apply: string;
@@ -548,6 +549,13 @@ export interface EnglishMessages {
   readonly profile: {
     readonly heading: string;
     readonly contents: string;
+    readonly tabs: {
+      readonly general: string;
+      readonly access: string;
+      readonly sessions: string;
+      readonly defaults: string;
+      readonly data: string;
+    };
     readonly saved: {
       readonly email: string;
       readonly confirmed: string;

@@ -3,7 +3,8 @@ import { nameOf, productName } from "../branding/branding.ts";
 import { aboutPath } from "./about/path.ts";
 import type { AssetName } from "./assets.ts";
 import { keepsLanguage } from "./language-choice.ts";
-import { type PageContext, pageHref, withLocale } from "./page.ts";
+import { type PageContext, type PageUser, pageHref, withLocale } from "./page.ts";
+import { Icon } from "./parts/icon.tsx";
 import { Keys } from "./parts/keys.tsx";
 import { LinkCard } from "./parts/link-card.tsx";
 import { brandingHref, inlineStyle, prefersDark, styleSheetsOf, Wordmark } from "./parts/logo.tsx";
@@ -177,19 +178,48 @@ function Navigation({ page }: { readonly page: PageContext }) {
     );
   }
   return (
-    <Menu page={page}>
+    <Menu page={page} account={<AccountMenu user={page.user} link={link} page={page} />}>
       {link("/", nav.newPush)}
       {link("/p", nav.pushes)}
       {page.mayRequest && link("/requests", requests.heading)}
-      {link("/users/token", nav.apiTokens)}
-      {link("/users/edit", nav.account)}
-      {page.user.admin && link("/admin", nav.administration)}
-      <PostForm page={page} action="/users/sign_out">
-        <button type="submit" class="link-button" title={nav.signedInAs({ email: page.user.email })}>
-          {nav.signOut}
-        </button>
-      </PostForm>
     </Menu>
+  );
+}
+
+interface AccountMenuProps {
+  readonly user: PageUser;
+  readonly link: (path: string, label: string) => ComponentChildren;
+  readonly page: PageContext;
+}
+
+/** Opens without scripts; they close it (browser/parts/menus.ts). */
+function AccountMenu({ user, link, page }: AccountMenuProps) {
+  const { nav, keys } = page.messages;
+  const signedInAs = nav.signedInAs({ email: user.email });
+  return (
+    <details class="menu account-menu" name="menu">
+      <summary class="button button-small" title={signedInAs}>
+        <Icon name="user" />
+        <span class="account-address" dir="ltr">
+          {user.email}
+        </span>
+        <Icon name="down" />
+      </summary>
+      <div class="site-nav">
+        <p class="account-who">{signedInAs}</p>
+        {link("/users/edit", nav.account)}
+        {link("/users/token", nav.apiTokens)}
+        {user.admin && link("/admin", nav.administration)}
+        <button type="button" class="link-button" hidden data-scripted data-shows-keys>
+          {keys.heading}
+        </button>
+        <PostForm page={page} action="/users/sign_out">
+          <button type="submit" class="link-button">
+            {nav.signOut}
+          </button>
+        </PostForm>
+      </div>
+    </details>
   );
 }
 
@@ -198,17 +228,20 @@ function Menu({
   page: {
     messages: { nav },
   },
+  account,
   children,
 }: {
   readonly page: PageContext;
+  readonly account?: ComponentChildren;
   readonly children: ComponentChildren;
 }) {
   return (
-    <nav aria-label={nav.main}>
-      <details class="site-menu">
+    <nav class="site-menus" aria-label={nav.main}>
+      <details class="menu site-menu" name="menu">
         <summary class="button button-small">{nav.menu}</summary>
         <div class="site-nav">{children}</div>
       </details>
+      {account}
     </nav>
   );
 }

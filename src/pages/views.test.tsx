@@ -124,6 +124,7 @@ const created: CreatedModel = {
   labels: { name: `-----BEGIN AGE ENCRYPTED FILE-----${hostile}`, note: hostile },
   viewsRemaining: 2,
   expiresAt,
+  nowMs: expiresAt - 1,
   passphraseRequired: true,
   hasStep: true,
   deletableByViewer: true,

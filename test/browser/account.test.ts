@@ -11,7 +11,13 @@ const { profile } = en;
 it.each([true, false])("a user changes defaults, language and sessions (scripts: %s)", async (javaScriptEnabled) => {
   const { page } = await site.visit({ signedIn: true, javaScriptEnabled });
   const other = await site.visit({ signedIn: true, javaScriptEnabled });
-  await page.goto("/users/edit");
+  const openTab = async (tab: keyof typeof profile.tabs) => {
+    await page.goto("/users/edit");
+    const tabs = page.getByRole("navigation", { name: profile.contents });
+    await tabs.getByRole("link", { name: profile.tabs[tab] }).click();
+    await tabs.locator("[aria-current=page]", { hasText: profile.tabs[tab] }).waitFor();
+  };
+  await openTab("defaults");
   await page
     .locator(".account-kind", { has: page.locator("#text_days") })
     .locator("summary")
@@ -25,12 +31,13 @@ it.each([true, false])("a user changes defaults, language and sessions (scripts:
   expect(await form.expiry.inputValue()).toBe("8");
   expect(await form.retrievalStep.isChecked()).toBe(true);
 
-  await page.goto("/users/edit");
+  await openTab("sessions");
   await page.getByRole("button", { name: profile.sessions.others }).click();
   await page.getByText(profile.saved.sessions).waitFor();
   await other.page.goto("/users/edit");
   expect(new URL(other.page.url()).pathname).toBe("/users/sign_in");
 
+  await openTab("general");
   await page.locator("#language").selectOption("de");
   await page.getByRole("button", { name: profile.language.submit }).click();
   await page.locator("html[lang=de]").waitFor();
@@ -42,7 +49,7 @@ it.each([true, false])("a user changes defaults, language and sessions (scripts:
 it("a user downloads their data as a file", async () => {
   await site.push({ payload: "secret", name: "printer" }, "owned");
   const { page } = await site.visit({ signedIn: true, acceptDownloads: true });
-  await page.goto("/users/edit");
+  await page.goto("/users/edit?tab=data");
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("link", { name: profile.data.download }).click(),
@@ -61,7 +68,7 @@ it("without scripts a user corrects a refused password change, then deletes the 
     await page.locator("#new_password").fill(changed);
     await page.locator("#password_section button[type=submit]").click();
   };
-  await page.goto("/users/edit");
+  await page.goto("/users/edit?tab=access");
   await change("not the password");
   await page.locator("#current_password_problem").waitFor();
   expect(await page.locator("#new_password").inputValue()).toBe("");
@@ -72,6 +79,7 @@ it("without scripts a user corrects a refused password change, then deletes the 
     await page.locator("#delete_password").fill(typed);
     await page.getByRole("button", { name: profile.delete.submit }).click();
   };
+  await page.goto("/users/edit?tab=data");
   await page.getByText(profile.delete.open).click();
   await confirm(password);
   await page.locator("#delete_password_problem").waitFor();

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { accountMenu } from "../support/account-menu.ts";
 import { openUser } from "../support/admin-page-states.ts";
 import { answerTo, sendForm } from "../support/browser-forms.ts";
 import { appFor } from "../support/factors.ts";
@@ -47,6 +48,7 @@ describe.each([
     expect((await send("/users/sign_up", { password_confirmation: password })).status).toBe(303);
     const { page } = await site.visit(options);
     await page.goto("/");
+    await accountMenu(page).click();
     await page.getByRole("link", { name: en.nav.administration, exact: true }).click();
     await page.getByRole("heading", { name: admin.overview }).waitFor();
     await goTo(page, admin.users);
@@ -300,7 +302,7 @@ it("keeps each word of the links to the other pages whole on a narrow screen", a
   const { page } = await site.visit({ signedIn: "administrator" });
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto("/admin");
-  const links = await page.locator(".admin-sections a").all();
+  const links = await page.locator(".section-tabs a").all();
   const heights = await Promise.all(links.map(async (link) => (await link.boundingBox())?.height));
   expect(heights).toEqual(links.map(() => 40));
 });

@@ -24,7 +24,7 @@ describe.each([
     const link = await createLink(page);
 
     const facts = page.getByRole("region", { name: created.next });
-    for (const fact of [created.opens({ count: 2 }), created.step, created.passphrase, created.deletable]) {
+    for (const fact of [created.opens({ count: 2 }), created.stepDeletable, created.passphrase]) {
       expect(await facts.getByText(fact).isVisible()).toBe(true);
     }
     const message = await page.getByLabel(created.message).inputValue();
@@ -293,18 +293,20 @@ describe("the scripts of the page of a new link", () => {
       await page.goto("/");
       await newPushForm(page).payload.fill("secret");
       await createLink(page);
-      expect(await page.getByRole("region", { name: created.next }).getByRole("time").textContent()).toMatch(date);
+      const time = page.getByRole("region", { name: created.next }).getByRole("time");
+      expect(await time.getAttribute("title")).toMatch(date);
       expect(await page.getByLabel(created.message).inputValue()).toMatch(date);
     }
   });
 
-  it("write times in the browser's time zone", async () => {
+  it("show one time zone: how long the link works, and in the message until when", async () => {
     const { page } = await site.visit({ timezoneId: "Asia/Tokyo" });
     await page.goto("/");
     await newPushForm(page).payload.fill("secret");
     await createLink(page);
     const time = page.getByRole("region", { name: created.next }).getByRole("time");
-    expect(await time.textContent()).toContain("GMT+9");
-    expect(await time.getAttribute("title")).toContain("UTC");
+    expect(await time.textContent()).toBe("in 7 days");
+    expect(await time.getAttribute("title")).toContain("GMT+9");
+    expect(await page.getByLabel(created.message).inputValue()).toContain("UTC");
   });
 });

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { accountMenu, signOutByMenu } from "../support/account-menu.ts";
 import { answerTo } from "../support/browser-forms.ts";
 import { makeFolder } from "../support/folders.ts";
 import { bootCodeOf } from "../support/form-requests.ts";
@@ -29,7 +30,7 @@ async function signInBy(page: Page, email: string, as: string): Promise<void> {
 }
 
 async function isSignedIn(page: Page): Promise<void> {
-  await page.getByRole("button", { name: nav.signOut }).waitFor();
+  await accountMenu(page).waitFor();
 }
 
 describe.each([
@@ -57,7 +58,7 @@ describe.each([
     await page.getByText(entry.confirmation.done).waitFor();
     await signInBy(page, email, password);
     await isSignedIn(page);
-    await page.getByRole("button", { name: nav.signOut }).click();
+    await signOutByMenu(page);
     await page.getByRole("link", { name: nav.signIn }).first().waitFor();
 
     await page.goto("/users/sign_in");
@@ -146,7 +147,8 @@ it("the first run: the code from the log creates an administrator, and the page 
   await field(page, entry.fields.bootCode).fill(bootCodeOf(server));
   await field(page, entry.fields.password).fill(password);
   await press(page, entry.firstRun.submit);
-  await page.getByRole("link", { name: nav.administration }).waitFor();
+  await page.waitForURL(/\/admin$/);
+  await accountMenu(page).waitFor();
   await page.goto("/first_run");
   expect(new URL(page.url()).pathname).toBe("/");
   const { page: strangersPage } = await startVisit(browser, server.baseUrl, byHand);

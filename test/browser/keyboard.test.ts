@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { pathOf } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
+import { email } from "../support/visit.ts";
 
 const site = openSite();
 const stopsMax = 60;
@@ -115,6 +116,8 @@ describe("with only the keyboard", () => {
   it("the focus is visible on every focusable element of a signed-in user's pages", async () => {
     const { page } = await site.visit({ signedIn: true, colorScheme: "dark" });
     await page.goto("/users/token");
+    await tabTo(page, email);
+    await page.keyboard.press("Enter");
     await tabTo(page, en.nav.signOut);
     await tabTo(page, en.tokens.revokeOne({ name: "test" }));
     await tabTo(page, en.tokens.submit);

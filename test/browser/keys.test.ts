@@ -41,7 +41,7 @@ describe("the keys of people who are signed in", () => {
     await page.keyboard.type("n/?jk");
     await page.keyboard.press("Control+K");
     expect(await page.locator("#push_payload").inputValue()).toBe("n/?jk");
-    expect(await page.locator("dialog").count()).toBe(0);
+    await page.locator("dialog").waitFor({ state: "detached" });
   });
 
   it("show their list, and a menu of pages", async () => {
@@ -52,7 +52,7 @@ describe("the keys of people who are signed in", () => {
     await expectAccessibleLayout(page);
     await page.keyboard.press("n");
     await page.keyboard.press("Escape");
-    expect(await page.locator("dialog").count()).toBe(0);
+    await page.locator("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("Control+K");
     await page.getByRole("dialog", { name: keys.pages }).waitFor();
     await expectAccessibleLayout(page);

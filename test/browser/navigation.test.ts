@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { accountMenu } from "../support/account-menu.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
@@ -36,19 +37,45 @@ describe.each([
     await page.goto("/");
     expect(await headerHeight(page)).toBeLessThanOrEqual(76);
     expect(await page.getByText(nav.menu, { exact: true }).isVisible()).toBe(false);
+    expect(await linkTo(page, nav.pushes).isVisible()).toBe(true);
+    expect(await linkTo(page, nav.administration).isVisible()).toBe(false);
+    await accountMenu(page).click();
     await linkTo(page, nav.administration).click();
     await page.waitForURL("/admin");
   });
 
   it("marks the page or the section that is open", async () => {
     const { page } = await site.visit(options);
-    await page.goto("/admin");
+    const open = async (path: string) => {
+      await page.goto(path);
+      await accountMenu(page).click();
+    };
+    await open("/admin");
     expect(await linkTo(page, nav.administration).getAttribute("aria-current")).toBe("page");
-    await page.goto("/admin/users?q=ada");
+    await open("/admin/users?q=ada");
     expect(await linkTo(page, nav.administration).getAttribute("aria-current")).toBe("true");
     expect(await page.locator(".site-header [aria-current]").count()).toBe(1);
-    await page.goto("/users/token");
+    await open("/users/token");
     expect(await linkTo(page, nav.apiTokens).getAttribute("aria-current")).toBe("page");
     expect(await page.locator(".site-header [aria-current]").count()).toBe(1);
   });
+});
+
+it("the account menu closes on Escape, on a click beside it, and when the focus leaves it", async () => {
+  const { page } = await site.visit({ signedIn: true });
+  await page.goto("/p");
+  const menu = accountMenu(page);
+  const who = page.locator(".account-menu .site-nav");
+  await menu.click();
+  await who.waitFor({ state: "visible" });
+  await page.keyboard.press("Escape");
+  await who.waitFor({ state: "hidden" });
+  expect(await menu.evaluate((summary) => summary === document.activeElement)).toBe(true);
+  await page.keyboard.press("Enter");
+  await who.waitFor({ state: "visible" });
+  await page.locator("main h1").click();
+  await who.waitFor({ state: "hidden" });
+  await menu.click();
+  await page.keyboard.press("Shift+Tab");
+  await who.waitFor({ state: "hidden" });
 });

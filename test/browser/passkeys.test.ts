@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { signOutByMenu } from "../support/account-menu.ts";
 import { appFor } from "../support/factors.ts";
 import { addPasskeyProvider, underItsName } from "../support/passkey-provider.ts";
 import { openSite } from "../support/site.ts";
@@ -25,7 +26,7 @@ async function keepsCookie(context: BrowserContext): Promise<boolean> {
 
 /** Keys of requests are forgotten before the form is sent. */
 async function signOut(page: Page): Promise<void> {
-  await page.getByRole("button", { name: nav.signOut }).click();
+  await signOutByMenu(page);
   await page.getByRole("link", { name: nav.signIn }).first().waitFor();
 }
 

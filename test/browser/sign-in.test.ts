@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { accountMenu, signOutByMenu } from "../support/account-menu.ts";
 import { answerTo } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
@@ -27,12 +28,11 @@ describe.each([
     await page.getByRole("link", { name: nav.signIn }).click();
     await signInBy(page, { email: ` ${email.toUpperCase()} `, password });
     await page.waitForURL("/");
-    const signOut = page.getByRole("button", { name: nav.signOut });
-    expect(await signOut.getAttribute("title")).toBe(nav.signedInAs({ email }));
+    expect(await accountMenu(page).getAttribute("title")).toBe(nav.signedInAs({ email }));
     const cookies = await context.cookies();
     expect(cookies).toMatchObject([{ httpOnly: true, sameSite: "Lax", path: "/" }]);
 
-    await signOut.click();
+    await signOutByMenu(page);
     await page.getByRole("link", { name: nav.signIn }).waitFor();
     expect(await context.cookies()).toEqual([]);
     // A copy of the cookie from before the sign-out is invalid.
@@ -40,7 +40,7 @@ describe.each([
     await page.goto("/users/token");
     expect(new URL(page.url()).pathname).toBe("/users/sign_in");
     await page.goto("/");
-    expect(await page.getByRole("button", { name: nav.signOut }).count()).toBe(0);
+    expect(await accountMenu(page).count()).toBe(0);
   });
 
   it("reveals only that the credentials are wrong", async () => {
@@ -84,7 +84,7 @@ describe("the return path after signing in", () => {
     const { page } = await site.visit(byHand);
     await page.goto(`/users/sign_in?next=${encodeURIComponent(next)}`);
     await signInBy(page, { email, password });
-    await page.getByRole("button", { name: nav.signOut }).or(page.getByText(en.failure.notFound)).first().waitFor();
+    await accountMenu(page).or(page.getByText(en.failure.notFound)).first().waitFor();
     expect(new URL(page.url()).origin).toBe(site.baseUrl);
     const posted = await site.fetch("/users/sign_in", {
       method: "POST",

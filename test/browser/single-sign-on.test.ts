@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { accountMenu } from "../support/account-menu.ts";
 import { freePort } from "../support/free-port.ts";
 import { testLayout } from "../support/layout-tests.ts";
 import type { PageState } from "../support/page-state.ts";
@@ -37,8 +38,7 @@ describe.each([
     const { page, context } = await site.visit({ ...options, signedIn: "by hand", allowedOrigins });
     await signOn(page, "b-1", "/users/sign_in?next=%2Fusers%2Ftoken");
     await page.waitForURL("/users/token");
-    const signOut = page.getByRole("button", { name: nav.signOut });
-    expect(await signOut.getAttribute("title")).toBe(nav.signedInAs({ email: "bob@example.com" }));
+    expect(await accountMenu(page).getAttribute("title")).toBe(nav.signedInAs({ email: "bob@example.com" }));
     const ours = (await context.cookies()).filter(({ name }) => name.startsWith("sealpush"));
     expect(ours).toMatchObject([{ name: "sealpush_session", httpOnly: true, sameSite: "Lax" }]);
   });
@@ -51,7 +51,7 @@ describe.each([
     await page
       .getByRole("button", { name: button })
       .or(page.getByRole("heading", { name: messages.invalid }))
-      .or(page.getByRole("button", { name: nav.signOut }))
+      .or(accountMenu(page))
       .waitFor();
   });
 });
@@ -60,7 +60,7 @@ it("an existing account is linked only after its owner confirms, and can be unli
   const { page } = await site.visit({ signedIn: "by hand", allowedOrigins });
   await signOn(page, "a-1");
   await page.getByRole("heading", { name: messages.confirm }).waitFor();
-  expect(await page.getByRole("button", { name: nav.signOut }).count()).toBe(0);
+  expect(await accountMenu(page).count()).toBe(0);
   await page.getByLabel(messages.password).fill("not this one");
   await page.getByRole("button", { name: messages.confirmSubmit }).click();
   await page.getByText(messages.wrongPassword).waitFor();
@@ -69,7 +69,7 @@ it("an existing account is linked only after its owner confirms, and can be unli
   await page.getByRole("button", { name: messages.confirmSubmit }).click();
   await page.waitForURL("/");
 
-  await page.goto("/users/edit");
+  await page.goto("/users/edit?tab=access");
   await page.getByRole("link", { name: messages.manage }).click();
   await page.getByText(messages.linkedSince).waitFor();
   await page.getByText(messages.unlink, { exact: true }).click();
@@ -154,7 +154,7 @@ const shown: readonly PageState[] = [
       await page.goto("/users/single_sign_on");
       await page.locator("form[action*='/again'] button").click();
       await page.waitForURL(/proved=1/);
-      await page.goto("/users/edit");
+      await page.goto("/users/edit?tab=access");
       await page.locator("#new_password").fill("a long enough password");
       await page.locator("#password_section button[type=submit]").click();
       await page.waitForURL(/done=password/);

@@ -65,7 +65,7 @@ test("the list shows address, browser, time and the current session, but no toke
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   const phone = await signInClient(fixture, ada, { userAgent: safari, address: "198.51.100.9" });
-  const { body } = await person.get("/users/edit");
+  const { body } = await person.get("/users/edit?tab=sessions");
   expect(body).toContain("Firefox on Linux");
   expect(body).toContain("Safari on iOS");
   expect(body).toContain("198.51.100.9");
@@ -82,7 +82,7 @@ test("the list shows address, browser, time and the current session, but no toke
 test("a user agent with markup is shown as text", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true, userAgent: "<img src=x onerror=alert(1)>/1" });
-  const { body } = await person.get("/users/edit");
+  const { body } = await person.get("/users/edit?tab=sessions");
   expect(body).not.toContain("<img");
 });
 
@@ -92,7 +92,7 @@ test("expired sessions are not listed", async () => {
   fixture.clock.advance(30 * minuteMs);
   const person = await signInClient(fixture, ada);
   expect(await sessionsOf(fixture, ada)).toHaveLength(1);
-  expect((await person.get("/users/edit")).body).not.toContain("Sign out everywhere else");
+  expect((await person.get("/users/edit?tab=sessions")).body).not.toContain("Sign out everywhere else");
 });
 
 test("a session ends without activity, and a revoked one is refused at once by another server on the same data", async () => {

@@ -54,7 +54,9 @@ const endings: Readonly<Record<string, (cast: Fixture) => Promise<unknown>>> = {
   },
   async "its revocation in the list of sessions"({ otherDevice }) {
     const [first = "", second = ""] = [
-      ...(await otherDevice.get("/users/edit")).body.matchAll(/action="(\/users\/edit\/sessions\/\d+\/end)"/g),
+      ...(await otherDevice.get("/users/edit?tab=sessions")).body.matchAll(
+        /action="(\/users\/edit\/sessions\/\d+\/end)"/g,
+      ),
     ].map(([, path = ""]) => path);
     for (const path of [first, second]) if (path !== "") await otherDevice.post(path);
   },

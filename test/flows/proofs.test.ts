@@ -98,9 +98,9 @@ describe("a new API token", () => {
     const sink = await startMailSink();
     await using fixture = await startTestApp({ environment: sink.environment });
     const person = await signInClient(fixture, ada, { join: true });
-    expect((await person.get("/users/edit")).body).not.toContain(en.profile.tokens.made);
+    expect((await person.get("/users/edit?tab=sessions")).body).not.toContain(en.profile.tokens.made);
     await person.post("/users/token", { name: "<i>planted</i>" });
-    const { body } = await person.get("/users/edit");
+    const { body } = await person.get("/users/edit?tab=sessions");
     expect(body).toContain(en.profile.tokens.made);
     expect(body).toContain("<bdi>&lt;i>planted&lt;/i></bdi>");
     for (;;) {
@@ -109,7 +109,7 @@ describe("a new API token", () => {
     }
     fixture.clock.advance(31 * 24 * 60 * minuteMs);
     const later = await signInClient(fixture, ada);
-    expect((await later.get("/users/edit")).body).not.toContain(en.profile.tokens.made);
+    expect((await later.get("/users/edit?tab=sessions")).body).not.toContain(en.profile.tokens.made);
   });
 });
 
@@ -121,9 +121,9 @@ describe("a change of the password", () => {
   ])("revokes the user's API tokens %s", async (_when, form, left) => {
     await using fixture = await startTestApp();
     const person = await signInClient(fixture, ada, { join: true });
-    expect((await person.get("/users/edit")).body).not.toContain('id="revoke_tokens"');
+    expect((await person.get("/users/edit?tab=access")).body).not.toContain('id="revoke_tokens"');
     await person.post("/users/token", token);
-    expect((await person.get("/users/edit")).body).toMatch(/id="revoke_tokens"[^>]* checked/);
+    expect((await person.get("/users/edit?tab=access")).body).toMatch(/id="revoke_tokens"[^>]* checked/);
     await person.post("/users/edit/password", { ...form, current_password: "wrong", password: next });
     expect(await tokensInUse(fixture, ada)).toBe(1);
     const changed = await person.post("/users/edit/password", { ...form, current_password: password, password: next });

@@ -181,15 +181,24 @@ export const pageStates: readonly PageState[] = [
         headers: { "user-agent": userAgent, "sec-fetch-site": "same-origin" },
         body: form,
       });
-      await page.goto("/users/edit?done=defaults");
-      for (const details of await page.locator("main details > summary").all()) await details.click();
+      await page.goto("/users/edit?done=sessions");
     },
   },
+  ...["general", "access", "defaults", "data"].map(
+    (tab): PageState => ({
+      name: `account, ${tab}`,
+      signedIn: true,
+      async show(page) {
+        await page.goto(`/users/edit?tab=${tab}`);
+        for (const details of await page.locator("main details > summary").all()) await details.click();
+      },
+    }),
+  ),
   {
     name: "account with mistakes",
     signedIn: true,
     async show(page) {
-      await page.goto("/users/edit");
+      await page.goto("/users/edit?tab=defaults");
       await page.evaluate("for (const form of document.forms) form.noValidate = true");
       await page.locator(".account-kind summary").first().click();
       await page.locator("#text_days").fill("0");

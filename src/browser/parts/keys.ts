@@ -17,6 +17,7 @@ export function enableKeys(): void {
       event.preventDefault();
     }
   });
+  document.querySelector("[data-shows-keys]")?.addEventListener("click", () => show("[data-keys-list]"));
 }
 
 const isMac = () => /^(?:Mac|iP)/.test(navigator.platform);

@@ -30,7 +30,7 @@ export function localiseExactTimes(root: ParentNode): void {
     time.title = isShort ? format.format(date) : (time.textContent?.trim() ?? "");
     time.textContent = (isShort ? short : format).format(date);
   }
-  for (const time of root.querySelectorAll<HTMLTimeElement>("[data-now] time")) {
+  for (const time of root.querySelectorAll<HTMLTimeElement>("[data-now] time, time[data-relative-time]")) {
     time.title = format.format(new Date(time.dateTime));
   }
 }

@@ -11,27 +11,39 @@ import type { PageRequest, SignedInRequest } from "../request.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
 import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
 import { type DefaultsForm, readDefaults, storedDefaults, typedDefaults } from "./defaults-form.ts";
-import { type AccountField, type AccountModel, type Done, doneNames, revokeTokensField } from "./model.ts";
-import { accountPath } from "./path.ts";
+import { type AccountField, type AccountModel, type Done, doneTabs, revokeTokensField } from "./model.ts";
+import { type AccountTab, accountPath, accountTabPath, accountTabs } from "./path.ts";
 import { accountView, deletedView } from "./view.tsx";
 
 export const accountDeletedPath = "/users/deleted";
 
 /** `GET /users/edit` */
 export function showAccount(page: SignedInRequest): Promise<FastifyReply> {
-  const done = page.query("done");
-  return renderAccount(page, {}, untouched, doneNames.find((name) => name === done) ?? null);
+  const asked = page.query("done");
+  const done = isDone(asked) ? asked : null;
+  const tab = done === null ? accountTabs.find((name) => name === page.query("tab")) : doneTabs[done];
+  return renderAccount(page, { tab: tab ?? accountTabs[0], done }, untouched);
 }
 
-/** A form of the page, which comes back with what was typed in it. @param attemptsAt its control for too many attempts. */
+function isDone(name: string | undefined): name is Done {
+  return name !== undefined && Object.hasOwn(doneTabs, name);
+}
+
+/** A form of a tab, which comes back with what was typed in it. @param attemptsAt its control for too many attempts. */
 function accountForm<Typed>(
-  read: (fields: FormFields, page: SignedInRequest) => Typed & Shown,
+  tab: AccountTab,
+  read: (fields: FormFields, page: SignedInRequest) => Typed & Typable,
   attemptsAt?: AccountField,
-): FormDeclaration<SignedInRequest, Typed & Shown, AccountField> {
-  return { read, show: renderAccount, ...(attemptsAt !== undefined && { attemptsAt }) };
+): FormDeclaration<SignedInRequest, Typed & Typable, AccountField> {
+  return {
+    read,
+    show: (page, typed, state) => renderAccount(page, { ...typed, tab }, state),
+    ...(attemptsAt !== undefined && { attemptsAt }),
+  };
 }
 
 const emailForm = accountForm(
+  "general",
   (fields) => ({ newEmail: textOf(fields, "email"), password: textOf(fields, "password") }),
   "email_password",
 );
@@ -65,7 +77,7 @@ export function changeEmail(page: SignedInRequest): Promise<FastifyReply> {
   });
 }
 
-const ownConfirmationForm = accountForm(() => ({}), "email_confirmation");
+const ownConfirmationForm = accountForm("general", () => ({}), "email_confirmation");
 
 /**
  * `POST /users/edit/email/confirmation`: mails a confirmation link to the account's current address. View notifications go
@@ -82,6 +94,7 @@ export function requestOwnConfirmation(page: SignedInRequest): Promise<FastifyRe
 }
 
 const passwordForm = accountForm(
+  "access",
   (fields) => ({
     current: textOf(fields, "current_password"),
     password: textOf(fields, "password"),
@@ -106,7 +119,7 @@ export function changePassword(page: SignedInRequest): Promise<FastifyReply> {
   });
 }
 
-const languageForm = accountForm((fields) => ({ language: textOf(fields, "language") }));
+const languageForm = accountForm("general", (fields) => ({ language: textOf(fields, "language") }));
 
 /** `POST /users/edit/language` */
 export function changeLanguage(page: SignedInRequest): Promise<FastifyReply> {
@@ -121,7 +134,9 @@ export function changeLanguage(page: SignedInRequest): Promise<FastifyReply> {
   });
 }
 
-const defaultsForm = accountForm((fields, { services }) => ({ defaults: typedDefaults(fields, services.config) }));
+const defaultsForm = accountForm("defaults", (fields, { services }) => ({
+  defaults: typedDefaults(fields, services.config),
+}));
 
 /** `POST /users/edit/defaults` */
 export function changeDefaults(page: SignedInRequest): Promise<FastifyReply> {
@@ -149,7 +164,7 @@ export async function endOtherSessions(page: SignedInRequest): Promise<FastifyRe
   return redirectDone(page, "sessions");
 }
 
-const deletionForm = accountForm((fields) => ({ password: textOf(fields, "password") }), "delete_password");
+const deletionForm = accountForm("data", (fields) => ({ password: textOf(fields, "password") }), "delete_password");
 
 /** `POST /users/edit/delete` */
 export function deleteAccount(page: SignedInRequest): Promise<FastifyReply> {
@@ -175,23 +190,27 @@ const newTokenMs = 30 * dayMs;
 const newTokensMax = 5;
 
 /** What was typed and is shown again. */
-interface Shown {
+interface Typable {
   readonly newEmail?: string;
   readonly language?: string;
   readonly defaults?: DefaultsForm;
+}
+
+interface Shown extends Typable {
+  readonly tab: AccountTab;
+  readonly done?: Done | null;
 }
 
 async function renderAccount(
   page: SignedInRequest,
   shown: Shown,
   state: FormState<AccountField>,
-  done: Done | null = null,
 ): Promise<FastifyReply> {
-  const model = { ...(await accountModel(page, shown)), state, done };
-  return page.renderForm(accountView, model, { status: state.status, path: accountPath });
+  const model = { ...(await accountModel(page, shown)), state };
+  return page.renderForm(accountView, model, { status: state.status, path: accountTabPath(shown.tab) });
 }
 
-async function accountModel(page: SignedInRequest, shown: Shown): Promise<Omit<AccountModel, "state" | "done">> {
+async function accountModel(page: SignedInRequest, shown: Shown): Promise<Omit<AccountModel, "state">> {
   const { accounts, config, clock } = page.services;
   const { messages } = page;
   const { id: currentId, user } = page.session;
@@ -204,6 +223,8 @@ async function accountModel(page: SignedInRequest, shown: Shown): Promise<Omit<A
   const now = clock.now();
   const tokensInUse = tokens.filter(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt ?? now + 1) > now);
   return {
+    tab: shown.tab,
+    done: shown.done ?? null,
     email: user.email,
     signOnOnly: config.accounts.signOnOnly,
     hasPassword: user.hasPassword,

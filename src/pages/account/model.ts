@@ -3,15 +3,24 @@ import type { Messages } from "../../i18n/i18n.ts";
 import type { PageContext } from "../page.ts";
 import type { FormState } from "../take-form.ts";
 import { type DefaultField, type DefaultsForm, defaultFields, labelOfDefault } from "./defaults-form.ts";
+import type { AccountTab } from "./path.ts";
 
 /** "0": a change of the password leaves API tokens valid. */
 export const revokeTokensField = "revoke_tokens";
 
-/** What the user has just done; the page confirms it at its top. */
-const savedNames = ["email", "confirmed", "link", "password", "language", "defaults", "session", "sessions"] as const;
-/** "confirmation": a link has been mailed; the page shows that next to the address. */
-export const doneNames = [...savedNames, "confirmation"] as const;
-export type Done = (typeof doneNames)[number];
+/** The tab that tells of what the user has just done. "confirmation": a link has been mailed; it says so next to the address. */
+export const doneTabs = {
+  email: "general",
+  confirmed: "general",
+  link: "general",
+  confirmation: "general",
+  language: "general",
+  password: "access",
+  session: "sessions",
+  sessions: "sessions",
+  defaults: "defaults",
+} as const satisfies Readonly<Record<string, AccountTab>>;
+export type Done = keyof typeof doneTabs;
 
 /** Ids of the controls that can have a problem. */
 export type AccountField =
@@ -36,6 +45,7 @@ export interface SessionRow {
 }
 
 export interface AccountModel {
+  readonly tab: AccountTab;
   readonly email: string;
   /** Single sign-on is the only way in: the account has no password and factors of this server. */
   readonly signOnOnly: boolean;

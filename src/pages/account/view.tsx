@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { factorsPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
@@ -18,10 +19,39 @@ import {
   revokeTokensField,
   type SessionRow,
 } from "./model.ts";
-import { accountPath } from "./path.ts";
+import { type AccountTab, accountPath, accountTabPath, accountTabs } from "./path.ts";
 import { AskAgain, Section } from "./section.tsx";
 
-/** Each section is a form or links to a page. */
+const sections: Readonly<Record<AccountTab, (props: AccountProps) => ComponentChildren>> = {
+  general: (props) => (
+    <>
+      <EmailSection {...props} />
+      <LanguageSection {...props} />
+    </>
+  ),
+  access: (props) => (
+    <>
+      {!props.model.signOnOnly && <PasswordSection {...props} />}
+      {!props.model.signOnOnly && <FactorsSection {...props} />}
+      <SignOnSection page={props.page} provider={props.model.provider} />
+    </>
+  ),
+  sessions: (props) => (
+    <>
+      <SessionsSection {...props} />
+      <TokensSection {...props} />
+    </>
+  ),
+  defaults: DefaultsSection,
+  data: (props) => (
+    <>
+      <DataSection page={props.page} />
+      <DeleteSection {...props} />
+    </>
+  ),
+};
+
+/** Each tab is a page, each section of it a form or a link to another page. */
 export function accountView(model: AccountModel, page: PageContext): Page {
   const { profile, problems } = page.messages;
   const found = problemsAt(
@@ -32,62 +62,25 @@ export function accountView(model: AccountModel, page: PageContext): Page {
   );
   const title = found.length > 0 ? `${problems.heading} · ${profile.heading}` : profile.heading;
   return (
-    <Layout page={page} title={title} width="wide" asksFirstAt={accountPath}>
+    <Layout page={page} title={title} asksFirstAt={accountTabPath(model.tab)}>
       <div class="page-heading">
         <h1>{profile.heading}</h1>
       </div>
-      <div class="account-columns">
-        <Contents model={model} page={page} />
-        <div class="stack">
-          {model.done !== null && model.done !== "confirmation" && (
-            <Notice tone="success" icon="check" alert>
-              <p>{profile.saved[model.done]}</p>
-            </Notice>
-          )}
-          <FormNotices state={model.state} problems={found} page={page} />
-          <EmailSection model={model} page={page} />
-          {!model.signOnOnly && <PasswordSection model={model} page={page} />}
-          {!model.signOnOnly && <FactorsSection model={model} page={page} />}
-          <SignOnSection page={page} provider={model.provider} />
-          <SessionsSection model={model} page={page} />
-          <TokensSection model={model} page={page} />
-          <DefaultsSection model={model} page={page} />
-          <LanguageSection model={model} page={page} />
-          <DataSection page={page} />
-          <DeleteSection model={model} page={page} />
-        </div>
-      </div>
-    </Layout>
-  );
-}
-
-function Contents({ model, page }: AccountProps) {
-  const { profile, singleSignOn } = page.messages;
-  const sections = [
-    "email",
-    ...(model.signOnOnly ? [] : (["password", "factors"] as const)),
-    "sessions",
-    "tokens",
-    "defaults",
-    "language",
-    "data",
-    "delete",
-  ] as const;
-  return (
-    <nav class="account-contents" aria-label={profile.contents}>
-      <ul>
-        {sections.map((name) => (
-          <li key={name}>
-            <a href={`#${name}_section`}>{profile[name].heading}</a>
-          </li>
+      <nav class="segments section-tabs" aria-label={profile.contents}>
+        {accountTabs.map((tab) => (
+          <a key={tab} href={pageHref(page, accountTabPath(tab))} aria-current={tab === model.tab ? "page" : undefined}>
+            {profile.tabs[tab]}
+          </a>
         ))}
-        {model.provider !== null && (
-          <li>
-            <a href={`#${signOnSection}_section`}>{singleSignOn.heading}</a>
-          </li>
-        )}
-      </ul>
-    </nav>
+      </nav>
+      {model.done !== null && model.done !== "confirmation" && (
+        <Notice tone="success" icon="check" alert>
+          <p>{profile.saved[model.done]}</p>
+        </Notice>
+      )}
+      <FormNotices state={model.state} problems={found} page={page} />
+      {sections[model.tab]({ model, page })}
+    </Layout>
   );
 }
 

@@ -59,7 +59,7 @@ export function AdminFrame({ page, current, heading, lead, scripts = [], asksFir
       styles={["admin.css"]}
       {...(asksFirstAt !== undefined && { asksFirstAt })}
     >
-      <nav class="segments admin-sections" aria-label={admin.sections}>
+      <nav class="segments section-tabs" aria-label={admin.sections}>
         {page.adminSections.map(({ name, path }) => (
           <a key={name} href={pageHref(page, path)} aria-current={name === current ? "page" : undefined}>
             {admin[name]}

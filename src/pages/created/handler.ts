@@ -71,6 +71,7 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
     labels: { name: push.name, note: push.note },
     viewsRemaining: push.viewsRemaining,
     expiresAt: push.expiresAt,
+    nowMs: page.services.clock.now(),
     passphraseRequired: asksForPassphrase(push),
     hasStep: hasStep(push),
     endToEnd: push.endToEnd,

@@ -11,7 +11,7 @@ import { CopyButton } from "../parts/buttons.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
-import { LocalTime } from "../parts/times.tsx";
+import { RelativeTime } from "../parts/times.tsx";
 import { MailLanguageField, RecipientsField } from "../push-form/controls.tsx";
 import type { PushForm } from "../push-form/form.ts";
 import { ruleHint } from "../push-form/rule-hints.ts";
@@ -28,6 +28,8 @@ export interface CreatedModel extends LinkLimits {
   /** The link opens nothing before a click. */
   readonly hasStep: boolean;
   readonly deletableByViewer: boolean;
+  /** The server's clock, milliseconds since the epoch. */
+  readonly nowMs: number;
   /** null: the whole link is `link`. */
   readonly endToEnd: EndToEnd | null;
   /** Path of the delete form; null: this reader may not delete. */
@@ -270,13 +272,17 @@ function Opened({ owned, previewPath, page }: OpenedProps) {
 
 function WhatHappens({ model, messages }: { readonly model: CreatedModel; readonly messages: Messages }) {
   const { created } = messages;
-  const until = created.until.parts({ date: <LocalTime timeMs={model.expiresAt} messages={messages} /> });
+  // A distance: the message below has the only date of the page, and so its only time zone.
+  const until = created.until.parts({
+    date: <RelativeTime timeMs={model.expiresAt} nowMs={model.nowMs} messages={messages} />,
+  });
   const facts = [
     created.opens({ count: model.viewsRemaining }),
     until,
     ...(model.passphraseRequired ? [created.passphrase] : []),
-    model.hasStep ? created.step : created.noStep,
-    ...(model.deletableByViewer ? [created.deletable] : []),
+    ...(model.hasStep && model.deletableByViewer
+      ? [created.stepDeletable]
+      : [model.hasStep ? created.step : created.noStep, ...(model.deletableByViewer ? [created.deletable] : [])]),
   ];
   return (
     <section class="no-print" aria-label={created.next}>
