@@ -32,6 +32,32 @@ export function sql<Parameters extends readonly Value[] = [], Row extends Driver
   return { sqlite, postgres: translated, name: nameOf(translated), isSum: false };
 }
 
+/** A statement whose parameters have names, written `:name`, each as often as the statement needs it. */
+interface NamedStatement<Given extends Readonly<Record<string, Value>>, Row> {
+  readonly statement: Statement<Value[], Row>;
+  /** The parameters, in the order of the statement. */
+  values(given: Given): Value[];
+}
+
+export function namedSql<Given extends Readonly<Record<string, Value>>, Row extends DriverRow<Row> = never>(
+  text: string,
+): NamedStatement<Given, Row> {
+  const names: string[] = [];
+  const positional = text.replace(/:([a-z]\w*)/gi, (_, name: string) => {
+    names.push(name);
+    return "?";
+  });
+  return {
+    statement: sql<Value[], Row>(positional),
+    values: (given) =>
+      names.map((name) => {
+        const value = given[name];
+        if (value === undefined) throw new Error(`The statement has no value for :${name}.`);
+        return value;
+      }),
+  };
+}
+
 /** See `isSum`. A transaction that runs it does not read what it changes. */
 export function sqlOfSum(text: string): Statement<[amount: number], never> {
   return { ...sql<[amount: number]>(text), isSum: true };

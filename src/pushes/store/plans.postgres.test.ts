@@ -423,6 +423,42 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
   };
 }
 
+test("a push is claimed and ended by its primary key when the statistics know of no live push", async () => {
+  await client.query("CREATE DATABASE small");
+  const small = await openPostgres({
+    settings: postgresSettings(server.url("small")),
+    monotonicMs: () => performance.now(),
+    onStorageFailure: () => undefined,
+  });
+  const planner = new pg.Client({ connectionString: server.url("small") });
+  await planner.connect();
+  const ran: Run[] = [];
+  try {
+    const store = createPushStore(recordRuns(small, ran));
+    for (let id = 1; id <= 200; id += 1) await store.insertPush(newPush(id, null), audit("creation"));
+    for (let id = 1; id < 200; id += 1) {
+      await store.end({ pushId: id, reason: "owner", endedAt: newest, blobsDueAt: newest, audit: null });
+    }
+    for (const expireAfterViews of [2, 1]) {
+      await store.writeView(claim(200, false, { expireAfterViews, updatedAt: newest }));
+    }
+    await store.end({ pushId: 200, reason: "time", endedAt: newest, blobsDueAt: newest, audit: null });
+    await planner.query("ANALYZE");
+    const updates = new Map(ran.filter(({ text }) => text.includes("UPDATE pushes SET")).map((run) => [run.text, run]));
+    expect(updates.size).toBe(5);
+    for (const run of updates.values()) {
+      for (const mode of ["force_custom_plan", "force_generic_plan"] as const) {
+        const nodes = await explain(planner, run, mode);
+        const indexes = nodes.flatMap(({ table, index }) => (table === "pushes" && index !== undefined ? [index] : []));
+        expect(indexes, run.text).toEqual(["pushes_pkey"]);
+      }
+    }
+  } finally {
+    await planner.end();
+    await small.close();
+  }
+});
+
 type Exercise = () => Promise<unknown>;
 interface Group {
   readonly [name: string]: Exercise | Group;

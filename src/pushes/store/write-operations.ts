@@ -33,6 +33,12 @@ export function sqlOfLockedRows<Parameters extends readonly Value[], Row extends
   return sql<Parameters, Row>({ sqlite: text, postgres: `${text} FOR UPDATE OF ${table}` });
 }
 
+/**
+ * When a live push expires; NULL for one that has ended. Not written as conditions on the two columns: while the statistics of
+ * PostgreSQL know of no live push, it would find the row of an id through the index of all live ones.
+ */
+export const liveUntil = "CASE WHEN ended_at IS NULL THEN expires_at END";
+
 // Cheaper than reading the id of the key with RETURNING.
 const lastRowSecret = { rowSecretId: "coalesce(?, last_insert_rowid())" };
 /** The parameters are the columns of `newPushes`. */
@@ -74,9 +80,9 @@ export const endParts = {
   },
   /** Do not call it for a push that keeps its payload: a job deletes it with the last copy of the row secret. */
   deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}`,
-  /** The first parameter is the due time; files that are due earlier keep their time. */
-  queueBlobs: (pushId: string) => `INSERT INTO blob_deletions (blob_key, due_at, attempts)
-     SELECT blob_key, CAST(? AS BIGINT), 0 FROM files WHERE push_id = ${pushId}
+  /** Files that are due earlier keep their time. */
+  queueBlobs: (dueAt: string, pushId: string) => `INSERT INTO blob_deletions (blob_key, due_at, attempts)
+     SELECT blob_key, CAST(${dueAt} AS BIGINT), 0 FROM files WHERE push_id = ${pushId}
      ON CONFLICT (blob_key) DO UPDATE SET due_at =
        CASE WHEN blob_deletions.due_at < excluded.due_at THEN blob_deletions.due_at ELSE excluded.due_at END`,
   deleteAuditEntries: (pushId: string) => `DELETE FROM audit_entries WHERE push_id = ${pushId}`,
@@ -115,7 +121,7 @@ const destroyKeysOfPush = destroySecretsOf<[pushId: number]>(ticketsOfPush);
 const deleteTicketsOfPush = sql<[pushId: number]>(`DELETE FROM ${ticketsOfPush}`);
 const destroyKeysOfFile = destroySecretsOf<[pushId: number, fileId: number]>(ticketsOfFile);
 const deleteTicketsOfFile = sql<[pushId: number, fileId: number]>(`DELETE FROM ${ticketsOfFile}`);
-const queueBlobs = sql<[dueAt: number, pushId: number]>(endParts.queueBlobs("?"));
+const queueBlobs = sql<[dueAt: number, pushId: number]>(endParts.queueBlobs("?", "?"));
 /** For a transaction that has locked the push: no claim is counted meanwhile. */
 export const deletePayload = sql<[pushId: number]>(
   `${endParts.deletePayload("?")}
@@ -156,12 +162,12 @@ const insertFile = files.insert();
 const endedColumns = pushes.pick("rowSecretId", "ownerId", "storedBytes").selectList;
 const endPush = sql<[endedAt: number, reason: number, updatedAt: number, pushId: number], Ended>(
   `UPDATE pushes SET ended_at = ?, end_reason = ?, updated_at = ?, creator_address = NULL
-   WHERE id = ? AND ended_at IS NULL RETURNING ${endedColumns}`,
+   WHERE id = ? AND ${liveUntil} IS NOT NULL RETURNING ${endedColumns}`,
 );
 // Matches no push whose expiry was extended since it was found due.
 const endOverdue = sql<[pushId: number, now: number], Ended>(
   `UPDATE pushes SET ended_at = expires_at, end_reason = ${endReasons.time}, updated_at = expires_at, creator_address = NULL
-   WHERE id = ? AND ended_at IS NULL AND expires_at <= ? RETURNING ${endedColumns}`,
+   WHERE id = ? AND ${liveUntil} <= ? RETURNING ${endedColumns}`,
 );
 // A repetition that waits for this row may still see the copy. The new generation refuses it.
 const voidCopies = sql<[pushId: number]>(

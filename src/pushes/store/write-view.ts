@@ -6,7 +6,7 @@ import {
   type ReadConnection,
   type Transaction,
 } from "../../database/database.ts";
-import { sql } from "../../database/statement.ts";
+import { namedSql, sql } from "../../database/statement.ts";
 import type { StoredRowOf } from "../../database/table.ts";
 import { type AuditRecord, auditEntriesMax, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
 import type { EarlierViews } from "../push.ts";
@@ -29,6 +29,7 @@ import {
   endParts,
   keepsTrail,
   latestEventColumns,
+  liveUntil,
   type WriteOperations,
   writeEntry,
 } from "./write-operations.ts";
@@ -61,26 +62,59 @@ export interface ViewClaim {
 type WritableClaim = ViewClaim & { readonly key: TakenKey<ClaimKey> | undefined };
 type ClaimWithoutKey = ViewClaim & { readonly key: undefined };
 
+/** What the statements that count a view need, by the names of their parameters. */
+function valuesOf({ asRead: { row }, audit, key, ...claim }: WritableClaim) {
+  return {
+    pushId: row.id,
+    sealGeneration: row.sealGeneration,
+    readUpdatedAt: row.updatedAt,
+    now: claim.now,
+    viewed: claim.counted ? 1 : 0,
+    isRepeatable: key === undefined ? 0 : 1,
+    claimId: claim.claimId,
+    blobsDueAt: claim.blobsDueAt,
+    notifiesOwner: mayNotifyOwner(claim) ? 1 : 0,
+    foldedSequence: isFoldable(audit.kind) ? foldedSequence(audit.kind) : null,
+    kind: auditKinds[audit.kind],
+    userId: audit.userId,
+    address: audit.address,
+    userAgent: audit.userAgent,
+    referrer: audit.referrer,
+    loggedAt: audit.at,
+  };
+}
+type Values = ReturnType<typeof valuesOf>;
+
 /**
  * The guard decides, independent of earlier reads. It does not match an ended push, so of any number of concurrent claims
- * exactly `expire_after_views` succeed. Its parameters come from `guardOf`.
+ * exactly `expire_after_views` succeed.
  */
-const guard = "id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?";
-type Guard = [pushId: number, now: number, sealGeneration: number];
-
-function guardOf({ asRead: { row }, now }: ViewClaim): Guard {
-  return [row.id, now, row.sealGeneration];
-}
-
+const guard = `id = :pushId AND ${liveUntil} > :now AND views < expire_after_views AND seal_generation = :sealGeneration`;
 /**
  * Matches only a push that was not edited since it was read. Then counts and the end alone can differ from what was read, so that a
  * statement returns five columns instead of thirty. If it matches nothing, a statement with the guard alone decides.
  */
-const guardAsRead = `${guard} AND updated_at = ?`;
-type GuardAsRead = [...Guard, updatedAt: number];
+const isAsRead = "updated_at = :readUpdatedAt";
+/** Claims on PostgreSQL have ids. If the answer to a claim is lost, the id finds it and prevents a second one. */
+const isNew = "last_claim_id IS DISTINCT FROM :claimId";
+const isLast = "views + :viewed >= expire_after_views";
 
-function guardAsReadOf(claim: ViewClaim): GuardAsRead {
-  return [...guardOf(claim), claim.asRead.row.updatedAt];
+/** Ends the push with its last view. */
+const endsIfLast = `ended_at = CASE WHEN ${isLast} THEN ${bigint("now")} END,
+       end_reason = CASE WHEN ${isLast} THEN ${endReasons.views} END,
+       updated_at = CASE WHEN ${isLast} THEN :now ELSE updated_at END,
+       creator_address = CASE WHEN ${isLast} THEN NULL ELSE creator_address END`;
+const keepsPayload = `keeps_payload = CASE WHEN ${bigint("isRepeatable")} = 1 THEN 1 ELSE keeps_payload END`;
+const hasClaimId = "last_claim_id = :claimId";
+
+/** Every statement that counts a view, or logs one that does not count. @param conditions in addition to the guard. */
+function countView(changes: readonly string[], conditions: readonly string[] = []): string {
+  return `UPDATE pushes SET ${["views = views + :viewed", "audit_count = audit_count + 1", ...changes].join(", ")}
+     WHERE ${[guard, ...conditions].join(" AND ")} RETURNING`;
+}
+
+function bigint(name: keyof Values): string {
+  return `CAST(:${name} AS BIGINT)`;
 }
 
 const claimedColumns = readPushes.pick("views", "auditCount", "endedAt", "rowSecretId", "storedBytes");
@@ -93,17 +127,8 @@ function rowAfter({ asRead: { row } }: ViewClaim, { views, endedAt }: ClaimedCol
 /** The push after the claim, and the columns that its transaction needs. */
 type Claimed = Pick<ClaimedColumns, "auditCount" | "rowSecretId" | "storedBytes"> & { readonly row: PushRow };
 
-/** Ends the push with its last view. @param viewed the number that the claim adds to the views. */
-const endOnLastView = (viewed: string) => {
-  const isLast = `views + ${viewed} >= expire_after_views`;
-  return `ended_at = CASE WHEN ${isLast} THEN CAST(? AS BIGINT) END,
-       end_reason = CASE WHEN ${isLast} THEN ${endReasons.views} END,
-       updated_at = CASE WHEN ${isLast} THEN ? ELSE updated_at END,
-       creator_address = CASE WHEN ${isLast} THEN NULL ELSE creator_address END`;
-};
-
 /** Whether the owner may want an email for this view. The row says whether the owner does. */
-function mayNotifyOwner({ counted, notByOwner }: ViewClaim): boolean {
+function mayNotifyOwner({ counted, notByOwner }: Pick<ViewClaim, "counted" | "notByOwner">): boolean {
   return counted && notByOwner;
 }
 
@@ -201,27 +226,18 @@ async function readLargePayload(
   return (await read.one(payloadOf, pushId))?.sealed ?? null;
 }
 
-type Counting = [isRepeatable: number, endedAt: number, updatedAt: number];
-const countViewIf = (condition: string, columns: string) =>
-  `UPDATE pushes SET views = views + 1, audit_count = audit_count + 1,
-     keeps_payload = CASE WHEN CAST(? AS BIGINT) = 1 THEN 1 ELSE keeps_payload END, ${endOnLastView("1")}
-   WHERE ${condition} RETURNING ${columns}`;
-const countViewAsRead = sql<[...Counting, ...GuardAsRead], ClaimedColumns>(
-  countViewIf(guardAsRead, claimedColumns.selectList),
-);
-const countView = sql<[...Counting, ...Guard], StoredPush>(countViewIf(guard, readPushes.selectList));
-const logView = sql<Guard, StoredPush>(
-  `UPDATE pushes SET audit_count = audit_count + 1 WHERE ${guard} RETURNING ${readPushes.selectList}`,
-);
+const inTransaction = {
+  asRead: namedSql<Values, ClaimedColumns>(
+    `${countView([keepsPayload, endsIfLast], [isAsRead])} ${claimedColumns.selectList}`,
+  ),
+  any: namedSql<Values, StoredPush>(`${countView([keepsPayload, endsIfLast])} ${readPushes.selectList}`),
+};
 
 async function countOrLog(tx: Transaction, claim: WritableClaim): Promise<Claimed | undefined> {
-  const { now, counted } = claim;
-  const counting = [claim.key === undefined ? 0 : 1, now, now] as const;
-  const asRead = counted ? await tx.one(countViewAsRead, ...counting, ...guardAsReadOf(claim)) : undefined;
+  const values = valuesOf(claim);
+  const asRead = await tx.one(inTransaction.asRead.statement, ...inTransaction.asRead.values(values));
   if (asRead !== undefined) return { ...asRead, row: rowAfter(claim, asRead) };
-  const stored = counted
-    ? await tx.one(countView, ...counting, ...guardOf(claim))
-    : await tx.one(logView, ...guardOf(claim));
+  const stored = await tx.one(inTransaction.any.statement, ...inTransaction.any.values(values));
   return stored && { ...stored, row: readPushes.decode(stored) };
 }
 
@@ -308,39 +324,20 @@ class ClaimRefusedError extends Error {
   override readonly name = "ClaimRefusedError";
 }
 
-/** Claims on PostgreSQL have ids. If the answer to a claim is lost, the id finds it and prevents a second one. */
-const isNew = "last_claim_id IS DISTINCT FROM ?";
-const guardOfClaim = `${guard} AND ${isNew}`;
-type GuardOfClaim = [...Guard, claimId: number];
-const guardOfClaimAsRead = `${guardAsRead} AND ${isNew}`;
-type GuardOfClaimAsRead = [...GuardAsRead, claimId: number];
-
-const bigint = "CAST(? AS BIGINT)";
 const insertEntry = claimedEntries.insertFrom("claimed", {
   pushId: "id",
-  sequence: `CASE WHEN audit_count > ${auditEntriesMax} THEN coalesce(${bigint}, audit_count) ELSE audit_count END`,
-  kind: bigint,
-  userId: bigint,
-  address: "?",
-  userAgent: "?",
-  referrer: "?",
+  sequence: `CASE WHEN audit_count > ${auditEntriesMax} THEN coalesce(${bigint("foldedSequence")}, audit_count) ELSE audit_count END`,
+  kind: bigint("kind"),
+  userId: bigint("userId"),
+  address: ":address",
+  userAgent: ":userAgent",
+  referrer: ":referrer",
   times: "1",
-  createdAt: bigint,
-  updatedAt: bigint,
-  claimId: bigint,
+  createdAt: bigint("loggedAt"),
+  updatedAt: bigint("loggedAt"),
+  claimId: bigint("claimId"),
 });
 const countOntoClaimedEntry = countOntoEntry([...latestEventColumns, "claim_id"]);
-type Entry = [
-  foldedSequence: number | null,
-  kind: number,
-  userId: number | null,
-  address: string,
-  userAgent: string,
-  referrer: string,
-  createdAt: number,
-  updatedAt: number,
-  claimId: number,
-];
 
 /**
  * The guard, the count, the audit entry and, on the last view, the destruction of the secret in one statement, which is one
@@ -348,27 +345,9 @@ type Entry = [
  * rows only through RETURNING. So the row itself says whether the payload stays for claims that can be repeated. Two parts
  * must never change the same row: when an anonymous push ends, no entry is inserted and the older ones are deleted.
  */
-const anyView = sql<
-  [
-    viewed: number,
-    claimId: number,
-    viewed: number,
-    endedAt: number,
-    viewed: number,
-    viewed: number,
-    updatedAt: number,
-    viewed: number,
-    ...GuardOfClaim,
-    blobsDueAt: number,
-    ...Entry,
-    notifiesOwner: number,
-  ],
-  StoredPush
->(
+const anyView = namedSql<Values, StoredPush>(
   `WITH claimed AS (
-     UPDATE pushes SET views = views + ?, audit_count = audit_count + 1, last_claim_id = ?,
-       ${endOnLastView("?")}
-     WHERE ${guardOfClaim} RETURNING *
+     ${countView([hasClaimId, endsIfLast], [isNew])} *
    ), ended AS (
      SELECT id, row_secret_id, owner_id, keeps_payload FROM claimed WHERE ended_at IS NOT NULL
    ), key AS (
@@ -376,40 +355,31 @@ const anyView = sql<
    ), payload AS (
      ${endParts.deletePayload("(SELECT id FROM ended WHERE keeps_payload = 0)")}
    ), blobs AS (
-     ${endParts.queueBlobs("(SELECT id FROM ended)")}
+     ${endParts.queueBlobs(":blobsDueAt", "(SELECT id FROM ended)")}
    ), trail AS (
      ${endParts.deleteAuditEntries("(SELECT id FROM ended WHERE owner_id IS NULL)")}
    ), entry AS (
      ${insertEntry} WHERE owner_id IS NOT NULL OR ended_at IS NULL ${countOntoClaimedEntry}
    ), notification AS (
      ${viewNotifications.insertFrom("claimed", { pushId: "id", sequence: "audit_count" })}
-     WHERE notify_on_view = 1 AND CAST(? AS BIGINT) = 1
+     WHERE notify_on_view = 1 AND ${bigint("notifiesOwner")} = 1
    )
    SELECT ${readPushes.selectList} FROM claimed`,
 );
 
-// Each part costs the server time even if it changes no row. These two statements do the same as the one above with
-// fewer parts, and their conditions match only views that need no others.
-const viewBeforeLast = sql<
-  [viewed: number, claimId: number, ...GuardOfClaimAsRead, viewed: number, ...Entry],
-  ClaimedColumns
->(
+// Each part costs the server time even if it changes no row (docs/benchmarks.md has the figures). These two statements do the same
+// as the one above with fewer parts, and their conditions match only views that need no others.
+const viewBeforeLast = namedSql<Values, ClaimedColumns>(
   `WITH claimed AS (
-     UPDATE pushes SET views = views + ?, audit_count = audit_count + 1, last_claim_id = ?
-     WHERE ${guardOfClaimAsRead} AND views + ? < expire_after_views RETURNING *
+     ${countView([hasClaimId], [isAsRead, isNew, `NOT (${isLast})`])} *
    ), entry AS (
      ${insertEntry} ${countOntoClaimedEntry}
    )
    SELECT ${claimedColumns.selectList} FROM claimed`,
 );
-const lastViewOfAnonymous = sql<
-  [claimId: number, endedAt: number, updatedAt: number, ...GuardOfClaimAsRead],
-  ClaimedColumns
->(
+const lastViewOfAnonymous = namedSql<Values, ClaimedColumns>(
   `WITH claimed AS (
-     UPDATE pushes SET views = views + 1, audit_count = audit_count + 1, last_claim_id = ?, ended_at = ?,
-       end_reason = ${endReasons.views}, updated_at = ?, creator_address = NULL
-     WHERE ${guardOfClaimAsRead} AND views + 1 >= expire_after_views AND owner_id IS NULL RETURNING *
+     ${countView([hasClaimId, endsIfLast], [isAsRead, isNew, isLast, "owner_id IS NULL"])} *
    ), key AS (
      ${endParts.destroyRowSecret.postgres("(SELECT row_secret_id FROM claimed)")}
    ), payload AS (
@@ -449,36 +419,19 @@ async function findClaimed(db: ClaimDatabase, { asRead, claimId }: ViewClaim): P
 
 /** Tries the shorter statement for the push as it was read. Undefined: there is none, or it matched no row. */
 async function claimAsRead({ hot }: ClaimDatabase, claim: ClaimWithoutKey): Promise<PushRow | undefined> {
-  const { claimId, now, counted, asRead } = claim;
+  const { counted, asRead } = claim;
   const { id: pushId, views, expireAfterViews, ownerId, notifyOnView } = asRead.row;
-  const viewed = counted ? 1 : 0;
   if (mayNotifyOwner(claim) && notifyOnView) return undefined;
-  if (views + viewed < expireAfterViews) {
-    const given = [viewed, claimId, ...guardAsReadOf(claim), claimId, viewed, ...entryOf(claim)] as const;
-    const claimed = await hot.update(pushId, viewBeforeLast, ...given);
-    return claimed && rowAfter(claim, claimed);
-  }
+  const isBeforeLast = views + (counted ? 1 : 0) < expireAfterViews;
   // No file can be added to an anonymous push, so this cannot have changed.
-  if (ownerId !== null || asRead.hasFiles) return undefined;
-  const ending = [claimId, now, now] as const;
-  const claimed = await hot.update(pushId, lastViewOfAnonymous, ...ending, ...guardAsReadOf(claim), claimId);
+  if (!isBeforeLast && (ownerId !== null || asRead.hasFiles)) return undefined;
+  const { statement, values } = isBeforeLast ? viewBeforeLast : lastViewOfAnonymous;
+  const claimed = await hot.update(pushId, statement, ...values(valuesOf(claim)));
   return claimed && rowAfter(claim, claimed);
 }
 
 async function claimAny(db: ClaimDatabase, claim: ClaimWithoutKey): Promise<PushRow | undefined> {
-  const { claimId, now, counted, blobsDueAt } = claim;
-  const viewed = counted ? 1 : 0;
-  const counting = [viewed, claimId, viewed, now, viewed, viewed, now, viewed] as const;
-  const entry = [...entryOf(claim), mayNotifyOwner(claim) ? 1 : 0] as const;
-  const stored = await db
-    .autocommit({ retry: "whenNotExecuted" })
-    .one(anyView, ...counting, ...guardOf(claim), claimId, blobsDueAt, ...entry);
+  const connection = db.autocommit({ retry: "whenNotExecuted" });
+  const stored = await connection.one(anyView.statement, ...anyView.values(valuesOf(claim)));
   return stored && readPushes.decode(stored);
-}
-
-function entryOf({ claimId, audit }: ViewClaim): Entry {
-  const kind = auditKinds[audit.kind];
-  const sequence = isFoldable(audit.kind) ? foldedSequence(audit.kind) : null;
-  const { userId, address, userAgent, referrer, at } = audit;
-  return [sequence, kind, userId, address, userAgent, referrer, at, at, claimId];
 }
