@@ -145,7 +145,7 @@ async function composeServer(
   });
   if (config.scim !== undefined) registerScim(fastify, { scim: accounts.scim, bodyIntake });
   registerDownloads(fastify, { pushes, events, clock });
-  await registerPages(fastify, {
+  registerPages(fastify, {
     config,
     clock,
     random,

@@ -25,7 +25,7 @@ export function compressFor(reply: FastifyReply, text: string): string | Buffer 
 }
 
 /** `q=0` refuses a coding (RFC 9110, 12.4.2). */
-function codingFor(acceptEncoding: unknown): keyof typeof encoders | undefined {
+export function codingFor(acceptEncoding: unknown): keyof typeof encoders | undefined {
   if (typeof acceptEncoding !== "string") return undefined;
   const accepted = acceptEncoding
     .toLowerCase()

@@ -1,11 +1,9 @@
-import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { breakGlassPath, signOnSettingsPath } from "../accounts/accounts.ts";
-import { AppError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { secondFactorPath, signInPath } from "../http/authentication.ts";
-import { builtScripts } from "../http/built-assets.ts";
-import { immutableFor, indexablePaths } from "../http/headers.ts";
+import { builtScripts, registerAssets } from "../http/built-assets.ts";
+import { indexablePaths } from "../http/headers.ts";
 import { showAbout } from "./about/about.tsx";
 import { aboutPath } from "./about/path.ts";
 import { downloadData } from "./account/data.ts";
@@ -250,9 +248,6 @@ const pageRoutes: readonly PageRoute[] = [
 
 const readingMethods: ReadonlySet<string> = new Set<PageRoute["method"]>(["GET", "HEAD", "OPTIONS"]);
 
-/** The names that a build gives to assets. Every other name (dots, slashes, a zero byte) is refused without a file access. */
-const assetName = /^[\w-]+\.[a-z]+$/i;
-
 /** Closed by default: a new way to enter must not forget that single sign-on can be the only one. */
 function isOpen({ access, withSignOnOnly }: PageRoute, { accounts }: Config): boolean {
   return !accounts.signOnOnly || (withSignOnOnly ?? (access !== "page_entry" && access !== "page_waiting"));
@@ -285,28 +280,14 @@ function registerRoutes(server: FastifyInstance, services: PageServices): void {
 }
 
 /** Registers every page, and what browsers and robots load: the assets, the hashes of the scripts, and `robots.txt`. */
-export async function registerPages(
+export function registerPages(
   server: FastifyInstance,
   deps: Omit<PageServices, "adminSections"> & { readonly assetsDir: string },
-): Promise<void> {
+): void {
   registerRoutes(server, { ...deps, adminSections });
   const allowed = deps.config.noIndex ? [] : indexablePaths;
   const robotsText = ["User-agent: *", ...allowed.map((path) => `Allow: ${path}$`), "Disallow: /", ""].join("\n");
-  await server.register(fastifyStatic, {
-    root: deps.assetsDir,
-    serve: false,
-    cacheControl: false,
-    preCompressed: true,
-  });
-  server.get<{ Params: { name: string } }>(
-    "/assets/:name",
-    { config: { access: "public", group: "recipient", changesState: false } },
-    (request, reply) => {
-      const { name } = request.params;
-      if (!assetName.test(name)) throw new AppError("not_found", "not-found");
-      return immutableFor(reply).sendFile(name);
-    },
-  );
+  registerAssets(server, deps.assetsDir);
   const scripts = builtScripts(deps.assetsDir);
   server.get("/scripts.json", { config: { access: "public", group: "recipient", changesState: false } }, () => ({
     scripts,
