@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -20,6 +20,17 @@ const sourceOfAge = { "@sealpush/age": join(root, "packages/age/src") };
 const packagesOfManyFiles = {
   typebox: join(root, "node_modules/typebox/build/index.mjs"),
   yaml: join(root, "node_modules/yaml/browser/index.js"),
+};
+
+/** The messages stay text until a language is first used: as objects, those of all languages are in memory from the start. */
+const messagesAsText: Plugin = {
+  name: "messages as text",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/i18n\/messages\/[\w-]+\.json$/ }, async ({ path }) => ({
+      contents: JSON.stringify(JSON.parse(await readFile(path, "utf8"))),
+      loader: "text",
+    }));
+  },
 };
 
 /**
@@ -44,6 +55,7 @@ export const serverBundle = {
   jsx: "automatic",
   jsxImportSource: "preact",
   sourcemap: true,
+  plugins: [messagesAsText],
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
@@ -155,7 +167,7 @@ export async function buildServer({ removeOthers }: { removeOthers: boolean }): 
  */
 export async function buildServerInto(folder: string, plugins: Plugin[]): Promise<string> {
   const startFile = join(folder, basename(serverFile));
-  const bundle: BuildOptions = { ...serverBundle, outdir: folder, plugins };
+  const bundle: BuildOptions = { ...serverBundle, outdir: folder, plugins: [...serverBundle.plugins, ...plugins] };
   await buildModules(bundle, { startFile, removeOthers: true, keep: [basename(assetsDir)] });
   return startFile;
 }

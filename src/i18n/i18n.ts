@@ -1,10 +1,22 @@
 import type { KindName } from "../base/push-kinds.ts";
+import { lazy } from "./formats.ts";
 import { createMessages, type LanguageFacts, type Messages, type MessageTree } from "./messages.ts";
 
 export type { Messages } from "./messages.ts";
 
-async function language(facts: LanguageFacts, file: Promise<{ default: MessageTree }>) {
-  const { default: tree } = await file;
+/** In the built program a message file is a text, which is parsed when the language is first used. */
+type MessageFile = { readonly default: MessageTree | string };
+
+function treeOf({ default: content }: MessageFile): MessageTree {
+  return typeof content === "string" ? JSON.parse(content) : content;
+}
+
+/** `npm run check` proves that every language has these. */
+const sections = Object.keys(treeOf(await import("./messages/en.json", { with: { type: "json" } })));
+
+async function language(facts: LanguageFacts, file: Promise<MessageFile>) {
+  const content = await file;
+  const tree = { sections, read: lazy(() => treeOf(content)) };
   return { messages: createMessages(facts, tree), inRegion: (region: string) => createMessages(facts, tree, region) };
 }
 

@@ -55,11 +55,15 @@ function createMessage(format: () => IntlMessageFormat, dir: "ltr" | "rtl"): Mes
 }
 
 /**
- * @param tree has the keys and placeholders of the English messages, which `npm run check` proves.
+ * @param file has the keys and placeholders of the English messages, which `npm run check` proves.
  * @param regionTag for numbers and dates, for example "en-GB".
  * @returns the messages; each section and each message is compiled when it is first used.
  */
-export function createMessages(facts: LanguageFacts, tree: MessageTree, regionTag = facts.tag): Messages {
+export function createMessages(
+  facts: LanguageFacts,
+  file: { readonly sections: readonly string[]; read(): MessageTree },
+  regionTag = facts.tag,
+): Messages {
   const { tag, name, dir, extension } = facts;
   const formatTag = extension === undefined ? regionTag : `${regionTag}-${extension}`;
   const formatters = {
@@ -76,8 +80,8 @@ export function createMessages(facts: LanguageFacts, tree: MessageTree, regionTa
     const format = lazy(() => new IntlMessageFormat(node, formatTag, undefined, { ignoreTag: true, formatters }));
     return node.includes("{") ? createMessage(format, dir) : String(format().format());
   };
-  const sections = Object.entries(tree).map(([key, section]) => {
-    return [key, { enumerable: true, get: lazy(() => compile(section)) }] as const;
+  const sections = file.sections.map((key) => {
+    return [key, { enumerable: true, get: lazy(() => compile(file.read()[key] ?? {})) }] as const;
   });
   const compiled = Object.defineProperties({}, Object.fromEntries(sections)) as EnglishMessages;
   return Object.assign(compiled, { locale: { tag, name, dir, formatTag }, formats: formatsFor(formatTag) });
