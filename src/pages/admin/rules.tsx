@@ -246,7 +246,7 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
     <AdminFrame page={page} current={group === null ? "rules" : "groups"} lead={lead} asksFirstAt={path}>
       <RulesNotices model={model} page={page} />
       <section class="card">
-        <PostForm page={page} class="form" action={path} autoComplete="off">
+        <PostForm page={page} class="form admin-rules" action={path} autoComplete="off">
           <input type="hidden" name="revision" value={String(revision)} />
           {warnings.length > 0 && <input type="hidden" name="confirmed" value={warningMark(warnings)} />}
           <Box name="passphraseRequired" isOn={rules.passphraseRequired} hint={text.endToEnd} {...{ model, page }} />
