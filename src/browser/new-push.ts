@@ -5,6 +5,7 @@ import { enableGenerators, enablePassphraseSuggestions } from "./parts/generator
 import { enableKindTabs } from "./parts/kinds.ts";
 import { keepMoreOptionsCurrent } from "./parts/more-options.ts";
 import { enableConcealButtons } from "./parts/preferences.ts";
+import { enablePresets } from "./parts/presets.ts";
 import { Sealing } from "./parts/sealing.ts";
 import { keepTyped } from "./parts/send.ts";
 import { randomBelowFrom } from "./parts/suggest.ts";
@@ -15,6 +16,7 @@ const randomBelow = randomBelowFrom((numbers) => crypto.getRandomValues(numbers)
 
 enableParts(document);
 enableKindTabs(enableParts);
+enablePresets();
 enablePassphraseSuggestions(randomBelow);
 keepMoreOptionsCurrent();
 sendByKeys();

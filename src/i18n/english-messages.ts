@@ -122,6 +122,34 @@ export interface EnglishMessages {
     readonly requests: string;
     readonly nothing: string;
   };
+  readonly presets: {
+    readonly heading: string;
+    readonly manage: string;
+    readonly own: string;
+    readonly instance: string;
+    readonly ofGroup: Message<{ name: string }>;
+    readonly make: string;
+    readonly change: Message<{ name: string }>;
+    readonly name: string;
+    readonly settings: string;
+    readonly open: string;
+    readonly isDefault: string;
+    readonly isDefaultHint: string;
+    readonly fields: string;
+    readonly fieldsHint: string;
+    readonly none: string;
+    readonly delete: string;
+    readonly deleteOne: Message<{ name: string }>;
+    readonly badName: Message<{ max: number }>;
+    readonly badFields: Message<{ count: number; max: number }>;
+    readonly taken: string;
+    readonly tooMany: string;
+    readonly gone: string;
+    readonly choose: string;
+    readonly use: string;
+    readonly noPreset: string;
+    readonly asks: Message<{ labels: string }>;
+  };
   readonly created: {
     readonly title: string;
     readonly heading: string;
@@ -1279,6 +1307,7 @@ export interface EnglishMessages {
     readonly themeLead: string;
     readonly rules: string;
     readonly rulesLead: string;
+    readonly presets: string;
     readonly rulesPage: {
       readonly fields: {
         readonly passphraseRequired: string;
@@ -1416,6 +1445,7 @@ export interface EnglishMessages {
       readonly discarded_mail: Message<{ subject: string }>;
       readonly changed_branding: Message<{ subject: string }>;
       readonly changed_rules: Message<{ subject: string }>;
+      readonly changed_presets: Message<{ subject: string }>;
       readonly created_group: Message<{ subject: string }>;
       readonly changed_group: Message<{ subject: string }>;
       readonly deleted_group: Message<{ subject: string }>;

@@ -20,7 +20,7 @@ import {
   showAccount,
   showAccountDeleted,
 } from "./account/handler.ts";
-import { accountPath } from "./account/path.ts";
+import { accountPath, presetsPath } from "./account/path.ts";
 import { showGroup, showMember, showMembersPush } from "./activity/group.tsx";
 import { groupActivityPath, memberPath, memberPushPath } from "./activity/paths.ts";
 import { adminRoutes, adminSections } from "./admin/routes.ts";
@@ -54,7 +54,8 @@ import { createFirstAdministrator, firstRunPath, showFirstRun } from "./first-ru
 import { createPush, showAnother, showNewPush, showShared } from "./new-push/handler.ts";
 import { oldAddressRoutes, withOldParameters } from "./old-addresses.ts";
 import { brandingPath } from "./parts/logo.tsx";
-import { handlePage, PageRequest, type PageRoute, type PageServices } from "./request.ts";
+import { deletePreset, ownPresets, savePreset, showPresets } from "./presets/handler.ts";
+import { handlePage, PageRequest, type PageRoute, type PageServices, type SignedInRequest } from "./request.ts";
 import { requestRoutes } from "./requests/routes.ts";
 import {
   requestResetPage,
@@ -235,6 +236,14 @@ const pageRoutes: readonly PageRoute[] = [
   { ...session, method: "POST", path: `${accountPath}/sessions/end_others`, handler: endOtherSessions },
   { ...session, method: "POST", path: `${accountPath}/sessions/:id/end`, handler: endSession },
   { ...visitor, method: "GET", path: accountDeletedPath, handler: showAccountDeleted },
+  { ...session, method: "GET", path: presetsPath, handler: (page: SignedInRequest) => showPresets(page, ownPresets) },
+  { ...session, method: "POST", path: presetsPath, handler: (page: SignedInRequest) => savePreset(page, ownPresets) },
+  {
+    ...session,
+    method: "POST",
+    path: `${presetsPath}/delete`,
+    handler: (page: SignedInRequest) => deletePreset(page, ownPresets),
+  },
   ...factorRoutes,
   { ...session, method: "GET", path: tokensPath, handler: showTokens },
   { ...session, method: "POST", path: tokensPath, handler: createToken },

@@ -17,6 +17,8 @@ import { goneView, oldFileView } from "./gone.tsx";
 import { type NewPushForm, type NewPushModel, newPushView } from "./new-push/view.tsx";
 import type { PageContext } from "./page.ts";
 import { type Page, renderPage } from "./page.ts";
+import { typedFrom } from "./presets/typed-preset.ts";
+import { presetsView } from "./presets/view.tsx";
 import { type PushValues, valuesOf } from "./push-form/fields.tsx";
 import { formLimits, type PushForm } from "./push-form/form.ts";
 import { robotView } from "./robot.tsx";
@@ -87,6 +89,11 @@ const emptyForm: PushForm = {
   locale: "en",
 };
 
+const hostilePreset = {
+  ...{ name: hostile, from: "group" as const, group: hostile, isDefault: true },
+  settings: { fields: [{ label: hostile, type: "secret" }], expireAfterViews: 2 },
+} as const;
+
 function newPush(kind: KindName, more: Partial<NewPushForm> = {}, mayAttachFiles = true): NewPushModel {
   const form = {
     ...emptyForm,
@@ -109,6 +116,8 @@ function newPush(kind: KindName, more: Partial<NewPushForm> = {}, mayAttachFiles
     sealedByDefault: true,
     hidesKinds: true,
     hasFieldEditor: true,
+    presets: { all: [hostilePreset], shown: hostilePreset },
+    formOf: () => emptyForm,
   };
 }
 
@@ -314,6 +323,17 @@ function allPages(page: PageContext): readonly Page[] {
     ),
     ...signInPages(hostile, page),
     ...adminPages(hostile, page),
+    ...[undefined, null, hostile].map((owner) =>
+      presetsView(
+        {
+          target: { scope: "instance", path: "/admin/presets", group: owner },
+          presets: [hostilePreset],
+          typed: typedFrom(hostilePreset),
+          state: { ...untouched, problems: { name: hostile, fields: hostile } },
+        },
+        page,
+      ),
+    ),
     tokensView({ ...tokens, path: "/users/token", isService: false }, page),
     serviceTokensView(
       { ...tokens, path: "/admin/groups/1/tokens", isService: true, group, createsNothing: true },

@@ -16,7 +16,7 @@ import { readOperations } from "./read/find-push.ts";
 import { searchLimits, searchOperations } from "./read/search.ts";
 import { senderOperations } from "./read/sender.ts";
 
-export { becomesLink, fieldTypes } from "@sealpush/age/fields";
+export { becomesLink, fieldLimits, fieldTypes } from "@sealpush/age/fields";
 export { StoredFileError } from "./claim/stored-files.ts";
 export { codePointsUpTo, pushLimits } from "./create/limits.ts";
 export { describeBulkEnding, isRestricted, readEndingNetwork } from "./maintenance/bulk-endings.ts";

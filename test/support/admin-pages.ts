@@ -31,6 +31,7 @@ const actions: readonly AdminEntry["action"][] = [
     "discarded_mail",
     "changed_branding",
     "changed_rules",
+    "changed_presets",
     "created_group",
     "changed_group",
     "deleted_group",

@@ -22,6 +22,9 @@ POST   /admin/groups/:id/members              page_admin    changes
 POST   /admin/groups/:id/members/remove       page_admin    changes
 GET    /admin/groups/:id/pushes               page_admin
 GET    /admin/groups/:id/rules                page_admin
+GET    /admin/groups/:id/presets              page_admin
+POST   /admin/groups/:id/presets              page_admin    changes
+POST   /admin/groups/:id/presets/delete       page_admin    changes
 POST   /admin/groups/:id/rules                page_admin    changes
 GET    /admin/groups/:id/tokens               page_admin
 POST   /admin/groups/:id/tokens               page_admin    changes
@@ -47,6 +50,9 @@ POST   /theme                                 page          changes
 GET    /admin/mails                           page_admin
 POST   /admin/mails/:id/discard               page_admin    changes
 POST   /admin/mails/:id/retry                 page_admin    changes
+GET    /admin/presets                         page_admin
+POST   /admin/presets                         page_admin    changes
+POST   /admin/presets/delete                  page_admin    changes
 GET    /admin/pushes                          page_admin
 GET    /admin/pushes/:id                      page_admin
 POST   /admin/pushes/:id/delete               page_admin    changes retrieval
@@ -246,6 +252,9 @@ POST   /users/edit/email                      page_session  changes
 POST   /users/edit/email/confirmation         page_session  changes
 POST   /users/edit/language                   page_session  changes
 POST   /users/edit/password                   page_session  changes
+GET    /users/edit/presets                    page_session
+POST   /users/edit/presets                    page_session  changes
+POST   /users/edit/presets/delete             page_session  changes
 POST   /users/edit/sessions/:id/end           page_session  changes
 POST   /users/edit/sessions/end_others        page_session  changes
 GET    /users/factors                         page_session

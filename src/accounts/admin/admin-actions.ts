@@ -59,6 +59,7 @@ export const adminActions = [
   "discarded_mail",
   "changed_branding",
   "changed_rules",
+  "changed_presets",
   "created_group",
   "changed_group",
   "deleted_group",

@@ -6,7 +6,8 @@ export function enableFieldChoice(root: ParentNode): void {
   const button = root.querySelector<HTMLButtonElement>("button[data-add-fields]");
   if (stored === null || button === null) return;
   button.addEventListener("click", () => void open(stored, button));
-  if (stored.value !== "") void open(stored, button);
+  stored.addEventListener("change", () => void open(stored, button));
+  if (stored.value !== "" || stored.dataset.labels !== undefined) void open(stored, button);
 }
 
 /** @param stored the hidden field with the list as JSON. */

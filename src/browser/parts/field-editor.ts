@@ -27,6 +27,8 @@ class FieldEditor {
     if (this.#rows.length === 0) this.#add();
     this.#root.addEventListener("click", (event) => this.#click(event.target));
     this.#root.addEventListener("input", () => this.#update());
+    this.#stored.addEventListener("change", () => this.#useLabels(), { signal });
+    this.#useLabels();
     // Before the form is sent or sealed.
     this.#form.addEventListener("submit", (event) => this.#check(event), { capture: true, signal });
     this.#form.addEventListener("reset", () => this.#close(), { signal });
@@ -50,6 +52,15 @@ class FieldEditor {
       this.#text?.focus();
       return;
     }
+    this.#update();
+  }
+
+  /** The fields of a preset, once. */
+  #useLabels(): void {
+    const { labels } = this.#stored.dataset;
+    if (labels === undefined) return;
+    delete this.#stored.dataset.labels;
+    this.#useTemplate(JSON.parse(labels));
     this.#update();
   }
 

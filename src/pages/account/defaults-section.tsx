@@ -1,12 +1,12 @@
 import { type KindOption, kindOptions } from "../../config/topics/kinds.ts";
 import { wireName } from "../../http/errors.ts";
-import type { PageContext } from "../page.ts";
+import { type PageContext, pageHref } from "../page.ts";
 import { NumberField, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { idOfDefault, type KindForm, labelOfName, numberNames } from "./defaults-form.ts";
 import type { AccountProps } from "./model.ts";
-import { accountPath } from "./path.ts";
+import { accountPath, presetsPath } from "./path.ts";
 import { Section } from "./section.tsx";
 
 export function DefaultsSection({ model, page }: AccountProps) {
@@ -35,6 +35,9 @@ export function DefaultsSection({ model, page }: AccountProps) {
           ))}
         </div>
         <div class="form-end">
+          <a class="button" href={pageHref(page, presetsPath)}>
+            {page.messages.presets.manage}
+          </a>
           <button type="submit" class="button button-primary">
             {defaults.submit}
           </button>

@@ -7,3 +7,5 @@ export type AccountTab = (typeof accountTabs)[number];
 export function accountTabPath(tab: AccountTab): string {
   return tab === accountTabs[0] ? accountPath : `${accountPath}?tab=${tab}`;
 }
+
+export const presetsPath = `${accountPath}/presets`;

@@ -23,6 +23,7 @@ export const adminPaths = {
   jobs: `${adminPath}/jobs`,
   settings: `${adminPath}/settings`,
   rules: `${adminPath}/rules`,
+  presets: `${adminPath}/presets`,
   theme: `${adminPath}/look`,
   trail: `${adminPath}/trail`,
 } as const;

@@ -353,6 +353,9 @@ export function groupView(model: GroupModel, page: PageContext): Page {
         <a href={pageHref(page, groupRulesPath(group.id))}>{text.rulesOf({ name: group.name })}</a>
       </p>
       <p>
+        <a href={pageHref(page, `${path}/presets`)}>{page.messages.presets.heading}</a>
+      </p>
+      <p>
         <a href={pageHref(page, serviceTokensPath(group.id))}>{text.service.of({ name: group.name })}</a>
       </p>
       <section aria-labelledby="members_heading">

@@ -1,5 +1,6 @@
 import { brandingParts } from "../../branding/branding.ts";
 import type { AdminSection } from "../page.ts";
+import { deletePreset, groupPresets, instancePresets, savePreset, showPresets } from "../presets/handler.ts";
 import type { PageRoute, SignedInRequest } from "../request.ts";
 import { bulkEndingPath, showBulkEnding, startBulkEnding } from "./bulk-ending.tsx";
 import { adminPaths, otherRulesPath } from "./frame.tsx";
@@ -20,12 +21,17 @@ import { createUser, showUsers } from "./users.tsx";
 
 const get = { method: "GET", group: "internal", access: "page_admin" } as const;
 const post = { method: "POST", group: "internal", access: "page_admin" } as const;
-const { overview, users, sessions, groups, pushes, mails, jobs, settings, rules, theme, trail } = adminPaths;
+const { overview, users, sessions, groups, pushes, mails, jobs, settings, rules, presets, theme, trail } = adminPaths;
 
 const ruleTargets = [
   [rules, instanceRules],
   [otherRulesPath, rulesOfEverybodyElse],
   [`${groups}/:id/rules`, groupRules],
+] as const;
+
+const presetTargets = [
+  [presets, instancePresets],
+  [`${groups}/:id/presets`, groupPresets],
 ] as const;
 
 /** The administrators' pages. To everybody else none of them exists. */
@@ -78,6 +84,16 @@ export const adminRoutes: readonly PageRoute[] = [
       ...(path === rules && { section: "rules" }),
     },
     { ...post, path, handler: (page: SignedInRequest) => saveRules(page, target), keepsTyped: true },
+  ]),
+  ...presetTargets.flatMap(([path, target]): readonly PageRoute[] => [
+    {
+      ...get,
+      path,
+      handler: (page: SignedInRequest) => showPresets(page, target),
+      ...(path === presets && { section: "presets" }),
+    },
+    { ...post, path, handler: (page: SignedInRequest) => savePreset(page, target) },
+    { ...post, path: `${path}/delete`, handler: (page: SignedInRequest) => deletePreset(page, target) },
   ]),
   { ...get, path: theme, handler: showTheme, section: "theme" },
   { ...post, path: `${theme}/name`, handler: setThemeName, keepsTyped: true },

@@ -10,9 +10,10 @@ import { signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
 import { type Policy, settingsUnder } from "../../policies/policies.ts";
-import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
+import { asksForLinkDelivery, type CallerPreset, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
 import { renderGone } from "../gone.tsx";
+import { listPath } from "../lists/list.tsx";
 import { exactEnd, offeredTimes, offersDays } from "../push-form/controls.tsx";
 import { describeProblems, type FieldName, filesTooLarge, ownersFields, valuesOf } from "../push-form/fields.tsx";
 import {
@@ -29,6 +30,7 @@ import {
   textIn,
 } from "../push-form/form.ts";
 import { byKindOption } from "../push-form/options.ts";
+import { labelsOf, type OfferedPresets, presetValues } from "../push-form/presets.tsx";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { withNext } from "../return-path.ts";
 import { isOwn } from "../secret/handler.ts";
@@ -41,7 +43,9 @@ export async function showNewPush(page: PageRequest): Promise<FastifyReply> {
   adoptOldCookies(page);
   const starting = await startingSettings(page);
   const { kind } = formFor(page.query("kind"), starting, page);
-  return renderUntouched(page, kind, starting, kind === starting.firstKind ? "/" : `/?kind=${kind}`);
+  const asked = page.query("preset");
+  const query = { kind: kind === starting.firstKind ? null : kind, preset: asked ?? null };
+  return renderUntouched(page, kind, starting, listPath("/", query));
 }
 
 /**
@@ -54,7 +58,7 @@ export async function showShared(page: PageRequest): Promise<FastifyReply> {
   const starting = await startingSettings(page);
   const form = untouchedForm(page, formFor("text", starting, page).kind, starting);
   const payload = [...new Set(parts)].join("\n");
-  return renderForm(page, { ...form, values: { ...form.values, payload } }, 200);
+  return renderForm(page, { ...form, values: { ...form.values, payload } }, 200, { starting });
 }
 
 function renderUntouched(
@@ -65,13 +69,13 @@ function renderUntouched(
 ): FastifyReply {
   const form = untouchedForm(page, kind, starting);
   // A form that is sent back is not compressible: it repeats what was typed.
-  return renderForm(page, form, 200, { selfPath, keepsTyped: true, compressible: true });
+  return renderForm(page, form, 200, { starting, selfPath, keepsTyped: true, compressible: true });
 }
 
 function untouchedForm(page: PageRequest, kind: KindName, starting: StartingSettings): NewPushForm {
   const form = formFor(kind, starting, page);
   const others = otherForms(form, {}, starting, page);
-  return { ...form, ...newForm(page), others, values: valuesOf(form) };
+  return { ...form, ...newForm(page), others, values: { ...valuesOf(form), ...shownValues(form, starting) } };
 }
 
 /**
@@ -86,7 +90,9 @@ export async function showAnother(page: SignedInRequest): Promise<FastifyReply> 
   const { kinds } = services.config;
   const settings = withDefaults(settingsUnder(own.policy, push.kind, kinds[push.kind]), push);
   const like = withExpiry(settings, own.policy, (push.expiresAt - push.createdAt) / minuteMs);
-  const starting = { ...own, kinds: { ...own.kinds, [push.kind]: like } };
+  // The push is the preset.
+  const presets = { ...own.presets, shown: undefined };
+  const starting = { ...own, presets, kinds: { ...own.kinds, [push.kind]: like } };
   return renderUntouched(page, push.kind, starting, `/p/${push.urlToken}/another`);
 }
 
@@ -94,7 +100,9 @@ export async function showAnother(page: SignedInRequest): Promise<FastifyReply> 
 function newPushForm(starting: StartingSettings): FormDeclaration<PageRequest, SentForm, FieldName> {
   const formOf = (page: PageRequest, sent: SentForm) => formForSent(sent, starting, page);
   const show = (page: PageRequest, sent: SentForm, state: FormState<FieldName>) =>
-    renderForm(page, sentForm(sent, state, starting, page), state.status);
+    renderForm(page, sentForm(sent, state, presetIn(sent, starting), page), state.status, {
+      starting: presetIn(sent, starting),
+    });
   return {
     read: readSentForm,
     async receive(page) {
@@ -104,7 +112,8 @@ function newPushForm(starting: StartingSettings): FormDeclaration<PageRequest, S
     show,
     early(page, sent) {
       if (isClosedTo(page)) return page.redirect(signInPath);
-      return textIn(sent.fields, "show_kind") === undefined ? undefined : show(page, sent, untouched);
+      const isShown = (["show_kind", "use_preset"] as const).some((name) => textIn(sent.fields, name) !== undefined);
+      return isShown ? show(page, sent, untouched) : undefined;
     },
     signedOut: (page, { accountMark: mark }) =>
       mark === undefined ? page.redirect(withNext(signInPath, "/?kind=file")) : undefined,
@@ -178,7 +187,8 @@ function sessionProblemOf({ accountMark: mark, withoutAccount }: SentForm, { use
 
 /** The form of the kind that was asked for, else of that which was sent. */
 function formForSent({ fields }: SentForm, starting: StartingSettings, page: PageRequest): PushForm {
-  return formFor(textIn(fields, "show_kind") ?? textIn(fields, "kind"), starting, page);
+  const ofPreset = textIn(fields, "use_preset") === undefined ? undefined : starting.presets.shown?.settings.kind;
+  return formFor(textIn(fields, "show_kind") ?? ofPreset ?? textIn(fields, "kind"), starting, page);
 }
 
 /** What was sent. Without its session, the form keeps the account that it is for, and what only owners can set. */
@@ -196,7 +206,10 @@ function sentForm(
     state,
     problems: state.problems,
     filesLost: sent.hasFiles && !page.isSentByScript,
-    values: valuesOf(form, sent.fields),
+    values: {
+      ...valuesOf(form, sent.fields),
+      ...(textIn(sent.fields, "use_preset") !== undefined && shownValues(form, starting)),
+    },
     remember: isRemembered(sent),
     account: account ?? (isSessionProblem(state.reason) ? (sent.accountMark ?? null) : null),
     hiddenFields: state.reason === "signed_out" ? ownersFields(sent.fields) : [],
@@ -226,8 +239,21 @@ function otherForms({ kind: shown }: PushForm, sent: SentFields, starting: Start
     .filter((kind) => kind !== shown)
     .map((kind) => {
       const form = formFor(kind, starting, page);
-      return { ...form, values: valuesOf(form, fields), problems: {} };
+      const ofPreset = Object.keys(fields).length === 0 ? shownValues(form, starting) : {};
+      return { ...form, values: { ...valuesOf(form, fields), ...ofPreset }, problems: {} };
     });
+}
+
+/** What the preset that the form shows changes in the form of a kind. */
+function shownValues(form: PushForm, { presets: { shown } }: StartingSettings) {
+  return shown === undefined ? {} : presetValues(form, shown.settings);
+}
+
+/** With the preset that was chosen in the form, in place of the default. */
+function presetIn({ fields }: SentForm, starting: StartingSettings): StartingSettings {
+  const name = textIn(fields, "shown_preset");
+  const { all } = starting.presets;
+  return { ...starting, presets: { all, shown: all.find((preset) => preset.name === name) } };
 }
 
 const isRemembered = ({ fields }: SentForm) => textIn(fields, "remember") === "1";
@@ -292,11 +318,16 @@ async function startingSettings(page: PageRequest) {
   const defaults = user === null ? noDefaults : await accounts.pushDefaults(user.id);
   const policy = await services.policies.of(user);
   const enabled = allowedKinds(policy);
+  const presets = offeredPresets(await services.presets.of(user), page.query("preset"), {
+    hasOwnSettings: [defaults.kinds, remembered].some(saysAnything),
+  });
+  const first = presets.shown?.settings.kind ?? defaults.kind;
   return {
     policy,
+    presets,
     senderShown: defaults.senderShown,
     /** The kind that is shown first. Text if every kind is switched off: sending the form then shows the problem. */
-    firstKind: enabled.find((kind) => kind === defaults.kind) ?? enabled[0] ?? "text",
+    firstKind: enabled.find((kind) => kind === first) ?? enabled[0] ?? "text",
     kinds: byKind((kind): StartingKind => {
       const { expireAfterMinutes, ...ofBrowser } = remembered[kind] ?? {};
       const ofAccount = defaults.kinds[kind] ?? {};
@@ -304,6 +335,19 @@ async function startingSettings(page: PageRequest) {
       return withExpiry(settings, policy, ofAccount.expireAfterDays === undefined ? expireAfterMinutes : undefined);
     }),
   };
+}
+
+const saysAnything = (kinds: Readonly<Partial<Record<KindName, KindDefaults>>>) =>
+  Object.values(kinds).some((chosen) => Object.values(chosen).some((value) => value !== undefined));
+
+/** Settings that a person has chosen go before the default of a group or of the instance. @param asked "": none. */
+function offeredPresets(
+  all: readonly CallerPreset[],
+  asked: string | undefined,
+  { hasOwnSettings }: { readonly hasOwnSettings: boolean },
+): OfferedPresets {
+  const byDefault = all.find(({ isDefault, from }) => isDefault && (from === "own" || !hasOwnSettings));
+  return { all, shown: asked === undefined ? byDefault : all.find(({ name }) => name === asked) };
 }
 
 /** A stored number that is out of range, because settings changed since, is ignored. */
@@ -340,6 +384,7 @@ function formFor(askedKind: string | undefined, starting: StartingSettings, page
     generator: config.generator,
     mails: offeredMails(page.user, config, starting.policy),
     senderShown: starting.senderShown,
+    labels: starting.presets.shown && labelsOf(starting.presets.shown.settings),
     takesFiles: starting.kinds.file.enabled,
     edited: null,
     removedFileIds: [],
@@ -352,12 +397,22 @@ function renderForm(
   page: PageRequest,
   form: NewPushForm,
   status: number,
-  options: { readonly selfPath?: string; readonly keepsTyped?: boolean; readonly compressible?: boolean } = {},
+  {
+    starting,
+    ...options
+  }: {
+    readonly starting: StartingSettings;
+    readonly selfPath?: string;
+    readonly keepsTyped?: boolean;
+    readonly compressible?: boolean;
+  },
 ): FastifyReply {
   const { config } = page.services;
   const mayAttachFiles = form.account !== null || config.files.allowAnonymous;
   const offersFiles = mayAttachFiles || !config.accounts.loginsDisabled;
   const model = {
+    presets: starting.presets,
+    formOf: (kind: KindName) => formFor(kind, starting, page),
     sealedByDefault: config.sealedInBrowser || form.policy.encryptionRequired,
     form,
     kinds: allowedKinds(form.policy).filter((kind) => kind !== "file" || offersFiles),

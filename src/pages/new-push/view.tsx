@@ -10,8 +10,9 @@ import { PostForm } from "../parts/post-form.tsx";
 import { initialDuration } from "../push-form/controls.tsx";
 import { FieldEditorParts } from "../push-form/field-editor.tsx";
 import { Controls, type FilledForm, type HiddenField, HiddenFields, summaryOf } from "../push-form/fields.tsx";
-import { accountField } from "../push-form/form.ts";
+import { accountField, type PushForm as PushFormModel } from "../push-form/form.ts";
 import { LimitControls, MoreOptions, OptionControls } from "../push-form/groups.tsx";
+import { type OfferedPresets, PresetChoice } from "../push-form/presets.tsx";
 import type { FormState } from "../take-form.ts";
 
 export interface NewPushForm extends FilledForm {
@@ -30,6 +31,9 @@ export interface NewPushForm extends FilledForm {
 }
 
 export interface NewPushModel {
+  readonly presets: OfferedPresets;
+  /** The form of a kind, for what a preset changes in it. */
+  readonly formOf: (kind: KindName) => PushFormModel;
   /** "Seal in this browser" is chosen at first. */
   readonly sealedByDefault: boolean;
   readonly form: NewPushForm;
@@ -166,7 +170,8 @@ function Limits({ form, page }: PartProps) {
   );
 }
 
-function PushForm({ model: { form, mayAttachFiles, sealedByDefault }, page }: ModelProps) {
+function PushForm({ model, page }: ModelProps) {
+  const { form, mayAttachFiles, sealedByDefault, presets } = model;
   const { newPush } = page.messages;
   const { idempotencyKey, account, hiddenFields } = form;
   const isSealRequired = form.policy.encryptionRequired;
@@ -177,6 +182,11 @@ function PushForm({ model: { form, mayAttachFiles, sealedByDefault }, page }: Mo
       <input type="hidden" name="push[kind]" value={form.kind} />
       {idempotencyKey !== null && <input type="hidden" name="idempotency_key" value={idempotencyKey} />}
       <div class="push-content">
+        <PresetChoice
+          presets={presets}
+          formOf={({ settings }) => model.formOf(settings.kind ?? form.kind)}
+          page={page}
+        />
         <Content form={form} mayAttachFiles={mayAttachFiles} page={page} />
         <MoreOptions form={form} page={page} />
       </div>

@@ -8,7 +8,7 @@ import type { ControlProps } from "./form.ts";
  * The fields of a structured secret, instead of a text. The editor (browser/field-editor.ts) and its texts are loaded when
  * somebody presses "Add fields": the form stays light.
  */
-export function FieldsControl({ id, name, value, problem, page }: ControlProps) {
+export function FieldsControl({ id, name, value, problem, form, page }: ControlProps) {
   return (
     <>
       {problem !== undefined && (
@@ -16,7 +16,13 @@ export function FieldsControl({ id, name, value, problem, page }: ControlProps) 
           {problem}
         </p>
       )}
-      <input type="hidden" name={name} value={value} data-fields={page.assetUrl("field-editor.js")} />
+      <input
+        type="hidden"
+        name={name}
+        value={value}
+        data-fields={page.assetUrl("field-editor.js")}
+        data-labels={form.labels}
+      />
     </>
   );
 }

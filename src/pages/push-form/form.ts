@@ -33,6 +33,8 @@ export interface PushForm {
   readonly limits: ReturnType<typeof formLimits>;
   readonly generator: Config["generator"];
   readonly mails: ReturnType<typeof offeredMails>;
+  /** The fields that the preset asks for, as the script of the editor reads them; absent: none. */
+  readonly labels?: string | undefined;
   /** The untouched form of a new push has chosen that recipients see the sender. */
   readonly senderShown: boolean;
   /** False: the server refuses new files; a push keeps those that it has. */

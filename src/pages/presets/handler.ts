@@ -1,0 +1,115 @@
+import type { FastifyReply } from "fastify";
+import { textOf } from "../../http/body/form-fields.ts";
+import type { Preset } from "../../pushes/pushes.ts";
+import { presetsPath } from "../account/path.ts";
+import { administratorOf, adminPaths, groupPath } from "../admin/frame.tsx";
+import type { SignedInRequest } from "../request.ts";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import {
+  type PresetField,
+  type PresetsTarget,
+  presetFrom,
+  readTyped,
+  type TypedPreset,
+  typedFrom,
+} from "./typed-preset.ts";
+import { presetsView } from "./view.tsx";
+
+type FindTarget = (page: SignedInRequest) => Promise<PresetsTarget | undefined>;
+
+const groupPresetsPath = (groupId: number) => `${groupPath(groupId)}/presets`;
+
+export const ownPresets: FindTarget = async ({ user }) => ({
+  scope: { userId: user.id },
+  path: presetsPath,
+  group: undefined,
+});
+
+export const instancePresets: FindTarget = async () => ({ scope: "instance", path: adminPaths.presets, group: null });
+
+export const groupPresets: FindTarget = async ({ services, id }) => {
+  const group = id === undefined ? undefined : await services.groups.find(id);
+  return group && { scope: { groupId: group.id }, path: groupPresetsPath(group.id), group: group.name };
+};
+
+const emptyForm = typedFrom({ name: "", settings: {}, isDefault: false });
+
+/** `GET` of the presets' page; `?edit=` has the name of the one in the form. */
+export async function showPresets(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
+  const target = await findTarget(page);
+  if (target === undefined) return page.notFound();
+  const edited = await findPreset(page, target, page.query("edit"));
+  return renderPresets(page, target, edited === undefined ? emptyForm : typedFrom(edited), untouched);
+}
+
+/** `POST` of the same: saves the preset of the form. */
+export async function savePreset(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
+  const target = await findTarget(page);
+  if (target === undefined) return page.notFound();
+  const form: FormDeclaration<SignedInRequest, TypedPreset, PresetField> = {
+    read: readTyped,
+    show: (_, typed, state) => renderPresets(page, target, typed, state),
+  };
+  return takeForm(page, form, async (typed) => {
+    const texts = page.messages.presets;
+    const { preset, problems } = presetFrom(typed, page.messages);
+    if (Object.keys(problems).length > 0) return refused(problems);
+    const was = typed.was === "" ? undefined : typed.was;
+    const before = await findPreset(page, target, was);
+    const entry = entryOf(page, target, before, preset);
+    const outcome = await page.services.presets.save(target.scope, { ...preset, was }, entry);
+    switch (outcome) {
+      case "saved":
+        return page.redirect(target.path);
+      case "taken":
+        return refused({ name: texts.taken });
+      case "too_many":
+        return refused({}, { refusal: texts.tooMany });
+      case "gone":
+        return refused({}, { refusal: texts.gone });
+    }
+  });
+}
+
+/** `POST .../delete` */
+export async function deletePreset(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
+  const name = textOf(await page.form(), "name");
+  const target = await findTarget(page);
+  if (target === undefined) return page.notFound();
+  const before = await findPreset(page, target, name);
+  await page.services.presets.remove(target.scope, name, entryOf(page, target, before, undefined));
+  return page.redirect(target.path);
+}
+
+async function findPreset({ services }: SignedInRequest, { scope }: PresetsTarget, name: string | undefined) {
+  if (name === undefined) return undefined;
+  return (await services.presets.list(scope)).find((preset) => preset.name === name);
+}
+
+/** The entry of the administrators' trail; one's own presets have none. */
+function entryOf(
+  page: SignedInRequest,
+  { group }: PresetsTarget,
+  before: Preset | undefined,
+  after: Preset | undefined,
+) {
+  if (group === undefined) return undefined;
+  const shown = (preset: Preset | undefined) =>
+    preset === undefined
+      ? "-"
+      : `${preset.name} ${JSON.stringify({ ...preset.settings, ...(preset.isDefault && { default: true }) })}`;
+  const whose = group === null ? "" : `${group}: `;
+  const subject = `${whose}${shown(before)} → ${shown(after)}`;
+  return page.services.accounts.adminEntry("changed_presets", subject, administratorOf(page));
+}
+
+async function renderPresets(
+  page: SignedInRequest,
+  target: PresetsTarget,
+  typed: TypedPreset,
+  state: FormState<PresetField>,
+): Promise<FastifyReply> {
+  const presets = await page.services.presets.list(target.scope);
+  const path = typed.was === "" ? target.path : `${target.path}?edit=${encodeURIComponent(typed.was)}`;
+  return page.renderForm(presetsView, { target, presets, typed, state }, { status: state.status, path });
+}

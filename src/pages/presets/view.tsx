@@ -1,0 +1,227 @@
+import type { ComponentChildren } from "preact";
+import { kindNames } from "../../base/push-kinds.ts";
+import { wireName } from "../../http/errors.ts";
+import { durationMinutes } from "../../http/push-fields.ts";
+import type { Messages } from "../../i18n/i18n.ts";
+import type { Preset, PresetSettings } from "../../pushes/pushes.ts";
+import { accountTabPath } from "../account/path.ts";
+import { AdminFrame, adminPaths } from "../admin/frame.tsx";
+import { Layout } from "../layout.tsx";
+import { List } from "../lists/list.tsx";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { keepFirstLineEnd } from "../parts/exact-text.tsx";
+import { Checkbox, Field, NumberField, SelectField, TextField } from "../parts/fields.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
+import { problemsAt } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import { optionFields, optionNames } from "../push-form/options.ts";
+import type { FormState } from "../take-form.ts";
+import { type PresetField, type PresetsTarget, type TypedPreset, viewsRange } from "./typed-preset.ts";
+
+interface PresetsModel {
+  readonly target: PresetsTarget;
+  readonly presets: readonly Preset[];
+  readonly typed: TypedPreset;
+  readonly state: FormState<PresetField>;
+}
+
+interface Props {
+  readonly model: PresetsModel;
+  readonly page: PageContext;
+}
+
+export function presetsView(model: PresetsModel, page: PageContext): Page {
+  const { presets: text } = page.messages;
+  return (
+    <Frame target={model.target} page={page}>
+      <List<Preset>
+        page={page}
+        caption={text.heading}
+        rows={model.presets}
+        columns={[
+          {
+            label: text.name,
+            value: ({ name }) => (
+              <a
+                href={pageHref(page, `${model.target.path}?edit=${encodeURIComponent(name)}`)}
+                dir="auto"
+                translate={untranslated}
+              >
+                {name}
+              </a>
+            ),
+          },
+          { label: text.settings, value: ({ settings }) => describeSettings(settings, page.messages) },
+          { label: text.isDefault, value: ({ isDefault }) => (isDefault ? page.messages.admin.yes : "") },
+        ]}
+        actions={({ name }) => (
+          <PostForm page={page} action={`${model.target.path}/delete`}>
+            <input type="hidden" name="name" value={name} />
+            <button type="submit" class="button button-quiet-danger" aria-label={text.deleteOne({ name })}>
+              {text.delete}
+            </button>
+          </PostForm>
+        )}
+        empty={<p>{text.none}</p>}
+      />
+      <PresetForm model={model} page={page} />
+    </Frame>
+  );
+}
+
+function Frame({
+  target: { group, path },
+  page,
+  children,
+}: {
+  readonly target: PresetsTarget;
+  readonly page: PageContext;
+  readonly children: ComponentChildren;
+}) {
+  const { presets: text, profile, admin } = page.messages;
+  if (group === undefined) {
+    return (
+      <Layout page={page} title={text.heading} privatePage width="wide" asksFirstAt={path}>
+        <div class="page-heading">
+          <h1>{text.heading}</h1>
+          <p class="lead">{text.own}</p>
+        </div>
+        {children}
+        <p>
+          <a href={pageHref(page, accountTabPath("defaults"))}>{profile.heading}</a>
+        </p>
+      </Layout>
+    );
+  }
+  return (
+    <AdminFrame
+      page={page}
+      current={group === null ? "presets" : "groups"}
+      lead={group === null ? text.instance : text.ofGroup({ name: group })}
+      asksFirstAt={path}
+    >
+      {children}
+      {group !== null && (
+        <p>
+          <a href={pageHref(page, adminPaths.groups)}>{admin.groupsPage.all}</a>
+        </p>
+      )}
+    </AdminFrame>
+  );
+}
+
+/** What a preset says, in one line. */
+export function describeSettings(
+  { kind, expireAfterMinutes, expireAfterViews, fields = [], ...options }: PresetSettings,
+  messages: Messages,
+): string {
+  const { newPush, formats, kinds, profile, problems } = messages;
+  const { on, off } = profile.defaults;
+  const said = (field: string, problem: string) => problems.of({ field, problem });
+  return [
+    ...(kind === undefined ? [] : [kinds[kind]]),
+    ...(expireAfterMinutes === undefined ? [] : [said(newPush.expiry, formats.timeSpan(expireAfterMinutes))]),
+    ...(expireAfterViews === undefined ? [] : [said(newPush.views, formats.number(expireAfterViews))]),
+    ...optionNames.flatMap((option) =>
+      options[option] === undefined ? [] : [said(optionFields[option].label(messages), options[option] ? on : off)],
+    ),
+    ...(fields.length === 0 ? [] : [said(messages.presets.fields, fields.map(({ label }) => label).join(", "))]),
+  ].join("; ");
+}
+
+function PresetForm({ model, page }: Props) {
+  const { typed, state, target } = model;
+  const { presets: text, admin } = page.messages;
+  const labels = { name: text.name, expireAfterViews: page.messages.newPush.views, fields: text.fields };
+  const found = problemsAt(
+    { name: "name", expireAfterViews: "expire_after_views", fields: "fields" },
+    state.problems,
+    (field) => labels[field],
+    page.messages,
+  );
+  return (
+    <section class="card" aria-labelledby="preset_heading">
+      <h2 class="section-heading" id="preset_heading">
+        {typed.was === "" ? text.make : text.change({ name: typed.was })}
+      </h2>
+      <FormNotices state={state} problems={found} page={page} />
+      <PostForm page={page} class="form" action={target.path} autoComplete="off">
+        <input type="hidden" name="was" value={typed.was} />
+        <TextField id="name" label={text.name} value={typed.name} problem={state.problems.name} required />
+        <Settings model={model} page={page} />
+        <Field
+          id="fields"
+          label={text.fields}
+          hint={text.fieldsHint}
+          problem={state.problems.fields}
+          control={(attributes) => (
+            <textarea {...attributes} class="input" name="fields" rows={3} dir="auto" spellcheck={false}>
+              {keepFirstLineEnd(typed.fields)}
+            </textarea>
+          )}
+        />
+        <Checkbox
+          id="is_default"
+          name="is_default"
+          label={text.isDefault}
+          hint={text.isDefaultHint}
+          checked={typed.isDefault}
+        />
+        <div class="form-end">
+          {typed.was !== "" && (
+            <a class="button" href={pageHref(page, target.path)}>
+              {text.make}
+            </a>
+          )}
+          <button type="submit" class="button button-primary">
+            {admin.save}
+          </button>
+        </div>
+      </PostForm>
+    </section>
+  );
+}
+
+function Settings({ model: { typed, state }, page }: Props) {
+  const { presets: text, newPush, kinds, formats, profile } = page.messages;
+  const open = { value: "", label: text.open };
+  return (
+    <>
+      <SelectField
+        id="kind"
+        name="kind"
+        label={kinds.label}
+        value={typed.kind}
+        options={[open, ...kindNames.map((kind) => ({ value: kind, label: kinds[kind] }))]}
+      />
+      <SelectField
+        id="expire_after_minutes"
+        name="expire_after_minutes"
+        label={newPush.expiry}
+        value={typed.expireAfterMinutes}
+        options={[
+          open,
+          ...durationMinutes.map((minutes) => ({ value: String(minutes), label: formats.timeSpan(minutes) })),
+        ]}
+      />
+      <NumberField
+        id="expire_after_views"
+        label={newPush.views}
+        value={typed.expireAfterViews}
+        problem={state.problems.expireAfterViews}
+        range={viewsRange}
+        placeholder={text.open}
+      />
+      {optionNames.map((option) => (
+        <SelectField
+          key={option}
+          id={wireName(option)}
+          name={wireName(option)}
+          label={optionFields[option].label(page.messages)}
+          value={typed.options[option]}
+          options={[open, { value: "1", label: profile.defaults.on }, { value: "0", label: profile.defaults.off }]}
+        />
+      ))}
+    </>
+  );
+}
