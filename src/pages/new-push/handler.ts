@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { type KindDefaults, noDefaults } from "../../accounts/accounts.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { invalidFields } from "../../base/errors.ts";
-import { isTimeZone, readWallClock } from "../../base/instant.ts";
+import { isTimeZone, readInstant, readWallClock } from "../../base/instant.ts";
 import { byKind, type KindName } from "../../base/push-kinds.ts";
 import type { KindSettings, Range } from "../../config/config.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
@@ -282,7 +282,8 @@ function readNewPush({ fields, upload, withoutAccount }: SentForm, { firstKind, 
 }
 
 /**
- * The exact end as the API takes it. Without scripts it counts wherever it is filled in, as in the API.
+ * The exact end as the API takes it. Without scripts it counts wherever it is filled in, as in the API. Programs that send the
+ * form may write it as in the API, too.
  * @throws AppError invalid_fields.
  */
 function withInstant(fields: SentFields): SentFields {
@@ -291,7 +292,7 @@ function withInstant(fields: SentFields): SentFields {
   const zone = (textIn(fields, "time_zone") ?? "").trim() || "UTC";
   if (typed === "" && chosen !== exactEnd) return { ...others, ...duration };
   if (!isTimeZone(zone)) throw invalidFields({ timeZone: ["is no time zone."] });
-  const instant = readWallClock(String(typed), zone);
+  const instant = readInstant(String(typed)) ?? readWallClock(String(typed), zone);
   if (instant === undefined) throw invalidFields({ expiresAt: ["is no time."] });
   return { ...others, ...duration, expires_at: new Date(instant).toISOString() };
 }
