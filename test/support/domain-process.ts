@@ -2,6 +2,7 @@
  * A domain in its own process, which executes the commands that its parent sends over the IPC channel; started by
  * `spawnDomain`. Everything in it is real: clock, randomness, disk.
  */
+import { flushCompileCache } from "node:module";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { type Domain, type Effects, openDomain } from "../../src/domain.ts";
@@ -112,3 +113,6 @@ process.on("message", (order: CommandMessage) => {
     if (process.connected) process.send?.(report);
   })();
 });
+
+// Tests kill this process, which would compile everything again each time.
+flushCompileCache();

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { resolve } from "node:path";
-import { onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import type { Command, CommandMessage, Report } from "./domain-process.ts";
 import { settingsOfEngine } from "./engine.ts";
 
@@ -15,7 +15,7 @@ export interface DomainProcess {
 
 /** Starts a process that can open a domain; it ends with the test. */
 function spawnDomain(): DomainProcess {
-  const child = fork(program, { env: { PATH: process.env.PATH } });
+  const child = fork(program, { env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: inject("compileCache") } });
   const waiting = new Map<number, { resolve: (answer: readonly string[]) => void; reject: (error: Error) => void }>();
   let orders = 0;
   child.on("message", (report: Report) => {
