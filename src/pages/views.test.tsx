@@ -342,6 +342,36 @@ function allPages(page: PageContext): readonly Page[] {
   ];
 }
 
+const tokenShape = /<(\/?)([a-z0-9-]+)((?:"[^"]*"|[^">])*?)(\/?)>|[^<]+/g;
+const voidElements = /^(?:input|meta|link|img|br|hr|source|path|circle|rect|use|wbr)$/;
+/** Browsers lay out the text of a page's title and of an option on its own. */
+const aloneElements = /^(?:bdi|title|option|script|style)$/;
+/** Sentences of the server, in whose place these views have the text of people. */
+const ownSentences = /^<p(?: class="field-problem" id="[^"]*"| role="status" data-opened="[^"]*")?>$/;
+
+/**
+ * The texts of people that could reorder the text around them: neither in an element with a direction of its own nor between the
+ * characters that isolate. Each with the tag before it.
+ */
+function unisolatedTexts(html: string): readonly string[] {
+  const open: { readonly name: string; readonly isolates: boolean }[] = [];
+  const found: string[] = [];
+  let tag = "";
+  for (const [token, closing, name, attributes = "", selfClosing] of html.matchAll(tokenShape)) {
+    if (name === undefined) {
+      const isIsolated = open.some(({ isolates }) => isolates) || /\u2068[^\u2069]*alert\('1'\)/.test(token);
+      if (token.includes("alert('1')") && !isIsolated && !ownSentences.test(tag)) found.push(`${tag}${token}`);
+      continue;
+    }
+    tag = token;
+    if (closing === "/") open.splice(open.findLastIndex((element) => element.name === name));
+    else if (selfClosing === "" && !voidElements.test(name)) {
+      open.push({ name, isolates: name !== "html" && (aloneElements.test(name) || /\sdir="/.test(attributes)) });
+    }
+  }
+  return found;
+}
+
 describe.each(languages.map((messages) => [messages.locale.tag, messages] as const))(
   "every view in %s",
   (tag, messages) => {
@@ -351,6 +381,10 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
       const { dir, formatTag } = messages.locale;
       const opening = `<!doctype html><html lang="${tag}" dir="${dir}" data-locale="${formatTag}"`;
       for (const html of documents) expect(html.startsWith(opening)).toBe(true);
+    });
+
+    it("isolates every text of people from the text around it", () => {
+      expect(messages.locale.dir === "rtl" ? documents.flatMap(unisolatedTexts) : []).toEqual([]);
     });
 
     it("has no inline script, style or event handler, with any field values", () => {

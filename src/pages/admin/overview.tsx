@@ -106,7 +106,9 @@ export function overviewView(model: OverviewModel, page: PageContext): Page {
         <Fact label={admin.diskFree}>
           {admin.diskOf({ free: bytes(health.diskFreeBytes), total: bytes(health.diskTotalBytes) })}
         </Fact>
-        <Fact label={admin.version}>{version}</Fact>
+        <Fact label={admin.version} ltr>
+          {version}
+        </Fact>
         {health.processes !== 1 && <Fact label={admin.processes}>{number(health.processes)}</Fact>}
         {mails.waiting > 0 && <Fact label={admin.mailsWaiting}>{link(adminPaths.jobs, mails.waiting)}</Fact>}
       </dl>

@@ -158,7 +158,11 @@ function RowName({ push, at, page }: RowProps) {
   const path = pathOf(push);
   const name = beginningOf(shownName(push, messages), labelCharactersShown);
   const isNamed = push.name !== null && !isSealedLabel(push.name);
-  const attributes = { id: `n${at}`, class: isNamed ? "push-name" : "no-name" };
+  const attributes = {
+    id: `n${at}`,
+    class: isNamed ? "push-name" : "no-name",
+    dir: isNamed ? ("auto" as const) : undefined,
+  };
   return (
     <>
       {path === null ? (
@@ -177,7 +181,7 @@ function RowName({ push, at, page }: RowProps) {
         </span>
       )}
       {push.note !== null && (
-        <span class="push-note">
+        <span class="push-note" dir="auto">
           {isSealedLabel(push.note) ? endToEnd.sealedNote : beginningOf(push.note, labelCharactersShown)}
         </span>
       )}
