@@ -95,9 +95,15 @@ export function ClipboardStatus({ messages: { secret } }: Pick<VeiledProps, "mes
   );
 }
 
-export function TextPayload({ payload, blur, label, messages }: PayloadProps) {
+interface TextPayloadProps extends PayloadProps {
+  /** Beside files: the label is shown. */
+  readonly isHeaded: boolean;
+}
+
+export function TextPayload({ payload, blur, label, isHeaded, messages }: TextPayloadProps) {
   return (
     <section class="secret-section">
+      {isHeaded && <h2 class="section-heading">{label}</h2>}
       <Actions messages={messages} />
       <Veiled messages={messages} blur={blur} label={label}>
         <ExactText id="payload" text={payload} />

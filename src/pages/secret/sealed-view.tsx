@@ -86,6 +86,7 @@ export function SealedContent({ model, page }: SealedContentProps) {
             payload=""
             blur={blur}
             label={kind === "file" ? secret.message : secret.text}
+            isHeaded={kind === "file"}
             messages={messages}
           />
         </div>

@@ -74,14 +74,16 @@ function Payload({ model: { kind, payload, fields, blur }, page: { messages } }:
   }
   switch (kind) {
     case "text":
-      return <TextPayload payload={payload} blur={blur} label={messages.secret.text} messages={messages} />;
+      return (
+        <TextPayload payload={payload} blur={blur} label={messages.secret.text} isHeaded={false} messages={messages} />
+      );
     case "url":
       return <Address payload={payload} messages={messages} />;
     case "qr":
       return <QrPayload payload={payload} blur={blur} label={messages.secret.qr} messages={messages} />;
     case "file":
       return payload === "" ? null : (
-        <TextPayload payload={payload} blur={blur} label={messages.secret.message} messages={messages} />
+        <TextPayload payload={payload} blur={blur} label={messages.secret.message} isHeaded messages={messages} />
       );
   }
 }
@@ -288,7 +290,7 @@ function Files({ files, zipHref, ttlSeconds, isPrimary, messages }: FilesProps) 
       </ul>
       {zipHref !== null && (
         <p class="files-all">
-          <a class="button" href={zipHref} download>
+          <a class={isPrimary ? "button button-primary" : "button"} href={zipHref} download>
             <Icon name="download" />
             <span>{secret.downloadAll({ size: formats.bytes(totalBytes) })}</span>
           </a>
