@@ -171,7 +171,7 @@ describe("a text sealed in the browser", () => {
 describe("before a view is spent", () => {
   async function expectNoView(link: string): Promise<void> {
     const page = await openLink(link.replace(/#.*/, ""));
-    await page.getByText(step.viewsLeft({ count: 5 })).waitFor();
+    await page.getByText(step.viewsLeft({ count: 5 })).waitFor({ state: "attached" });
   }
 
   it("a missing key and a changed one are reported, and the form is not offered", async () => {
