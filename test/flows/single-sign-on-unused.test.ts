@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
 import { bearer, password } from "../support/app.ts";
+import { makeGroup, makeServiceToken } from "../support/groups.ts";
 import { type SignOnApp, startSignOnApp } from "../support/sign-on.ts";
 
 const email = "bob@example.com";
@@ -63,6 +64,20 @@ test("API tokens rest once the last sign-on is too old, and work again after the
   expect(await status()).toBe(401);
   await site.signOn(site.newVisitor(), "b-1");
   expect(await status()).toBe(200);
+});
+
+test("service tokens do not rest: nobody signs on to their account", async () => {
+  const { app } = await startSignOnApp({ PWP__OIDC__TOKENS_REST_AFTER_DAYS: "30" });
+  const group = await makeGroup(app, "Deploy", []);
+  const headers = bearer(await makeServiceToken(app, group.id, "root@example.com"));
+  app.clock.advance(30 * dayMs + 1);
+  const answer = await app.server.inject({
+    method: "POST",
+    url: "/api/v2/pushes",
+    headers,
+    payload: { push: { payload: "x" } },
+  });
+  expect(answer.statusCode).toBe(201);
 });
 
 test("API tokens of an account that never signs on rest too, and none without single sign-on", async () => {
