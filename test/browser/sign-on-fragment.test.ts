@@ -1,9 +1,9 @@
-import { launch } from "puppeteer-core";
+import { type Browser, launch, type Page } from "puppeteer-core";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { accountMenu } from "../support/account-menu.ts";
 import { freePort } from "../support/free-port.ts";
-import { providerName, shapes, startProvider } from "../support/provider.ts";
+import { providerName, shapes, startProvider, type TestProvider } from "../support/provider.ts";
 import { openSite } from "../support/site.ts";
 
 // The provider needs the server's address before either runs.
@@ -37,21 +37,50 @@ it.each([
 });
 
 const firefox = process.env.SEALPUSH_TEST_FIREFOX || undefined;
+const closing: (() => Promise<void>)[] = [];
+let started: Promise<Browser> | undefined;
+afterAll(() => Promise.all(closing.map((close) => close())));
+
+/** A page of a new profile. */
+async function firefoxPage(): Promise<Page> {
+  started ??= launch({ browser: "firefox", executablePath: firefox ?? "", headless: true }).then((browser) => {
+    closing.push(() => browser.close());
+    return browser;
+  });
+  const context = await (await started).createBrowserContext();
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  // As long as the steps in Chromium: busy machines need it.
+  page.setDefaultTimeout(120_000);
+  return page;
+}
+
+/** Instead of the provider, a page answers that shows its fragment as its title. */
+async function readFragments(page: Page, { issuer }: TestProvider): Promise<void> {
+  await page.setRequestInterception(true);
+  page.on("request", (request) => {
+    const isForProvider = request.url().startsWith(issuer);
+    void (isForProvider ? request.respond({ contentType: "text/html", body: readsItsFragment }) : request.continue());
+  });
+}
+
+/** As the page itself sees it: the driver hears of a navigation later. */
+async function addressOf(page: Page): Promise<URL> {
+  return new URL(await page.evaluate(() => location.href));
+}
+
+async function expectNoFragment(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.title.startsWith("read"));
+  expect([await page.title(), (await addressOf(page)).href.includes("the-key")]).toEqual(["read", false]);
+}
 
 it.runIf(firefox !== undefined).each(["/users/sign_in#the-key", "/users/token#the-key"])(
   "nor in Firefox: %s",
   async (path) => {
-    const browser = await launch({ browser: "firefox", executablePath: firefox ?? "", headless: true });
-    onTestFinished(() => browser.close());
-    const page = await browser.newPage();
-    await page.setRequestInterception(true);
-    page.on("request", (request) => {
-      const isForProvider = request.url().startsWith(provider.issuer);
-      void (isForProvider ? request.respond({ contentType: "text/html", body: readsItsFragment }) : request.continue());
-    });
+    const page = await firefoxPage();
+    await readFragments(page, provider);
     await page.goto(`http://127.0.0.1:${port}${path}`, { waitUntil: "domcontentloaded" });
-    await page.waitForFunction(() => document.title.startsWith("read"));
-    expect([await page.title(), page.url().includes("the-key")]).toEqual(["read", false]);
+    await expectNoFragment(page);
   },
 );
 
@@ -87,5 +116,25 @@ describe.each(shaped)("a provider that is shaped as $name", ({ name, ownPort, pr
     expect(requested.filter((url) => url.startsWith(issuer))).not.toEqual([]);
     expect(requested.filter((url) => url.startsWith(issuer) && url.includes("the-key"))).toEqual([]);
     expect(page.url()).not.toContain("the-key");
+  });
+
+  it.runIf(firefox !== undefined)("gets no key from Firefox, and signs people on there", async () => {
+    const address = `http://127.0.0.1:${ownPort}/users/token#the-key`;
+    const button = `button[formaction="/users/auth/oidc"]`;
+    const reading = await firefoxPage();
+    await readFragments(reading, own);
+    await reading.goto(address);
+    await reading.locator(button).click();
+    await expectNoFragment(reading);
+
+    const email = "firefox@example.com";
+    people.set(email, { email, ...(!isMicrosoft && { email_verified: true }) });
+    own.answer = { login: { accountId: email } };
+    const page = await firefoxPage();
+    await page.goto(address);
+    await page.locator(button).click();
+    await page.waitForSelector(`[title="${en.nav.signedInAs({ email })}"]`);
+    const { pathname, hash } = await addressOf(page);
+    expect([pathname, hash]).toEqual(["/users/token", ""]);
   });
 });
