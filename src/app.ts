@@ -102,7 +102,7 @@ async function composeServer(
 ): Promise<Server> {
   const { version } = options;
   const { clock, random, monotonicMs } = options.effects;
-  const { accounts, branding, mail, jobs, health, deleteAccount, deleteGroup } = domain;
+  const { accounts, policies, groups, presets, branding, mail, jobs, health, deleteAccount, deleteGroup } = domain;
   const pushes = metrics === undefined ? domain.pushes : watchPushes(domain.pushes, metrics);
   const requests = metrics === undefined ? domain.requests : watchRequests(domain.requests, metrics);
   const metricsGate = config.metrics && createMetricsGate(config.metrics);
@@ -110,9 +110,8 @@ async function composeServer(
   const assetUrl = assetUrls(manifest, "/assets");
   const assetIntegrity = assetIntegrities(manifest, options.assetsDir);
   const server = createServer({
+    ...options.effects,
     config,
-    clock,
-    random,
     events,
     accounts,
     requestCounts: domain.limits.requests,
@@ -121,7 +120,6 @@ async function composeServer(
     findOldAddress,
     onUntrustedForwarder: forwarderRecorder(domain, options.effects, events),
     watch,
-    monotonicMs,
     metricsGate,
     memoryBytes: options.memoryBytes,
     isMemoryShort: createShortage({ ...options, isHashing: () => domain.argon2.running > 0 }),
@@ -134,15 +132,7 @@ async function composeServer(
     metrics.watchDomain(gaugesOf(domain, clock));
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
-  registerApi(fastify, {
-    config,
-    policies: domain.policies,
-    presets: domain.presets,
-    pushes,
-    requests,
-    bodyIntake,
-    version: options.version,
-  });
+  registerApi(fastify, { config, policies, presets, pushes, requests, bodyIntake, version });
   if (config.scim !== undefined) registerScim(fastify, { scim: accounts.scim, bodyIntake });
   registerDownloads(fastify, { pushes, events, clock });
   registerPages(fastify, {
@@ -151,9 +141,9 @@ async function composeServer(
     random,
     pushes,
     requests,
-    policies: domain.policies,
-    groups: domain.groups,
-    presets: domain.presets,
+    policies,
+    groups,
+    presets,
     accounts,
     branding,
     mail,
@@ -161,7 +151,7 @@ async function composeServer(
     health,
     deleteAccount,
     deleteGroup,
-    version: options.version,
+    version,
     sessionCookies,
     bodyIntake,
     assetUrl,

@@ -86,6 +86,7 @@ function createStores(deps: AccountsDeps) {
     sessionStore: createSessionStore(deps.db, deps.access),
     identities: createIdentityStore(deps.db, seals, deps.random),
     relinking: createRelinking(deps.db, deps.access),
+    emailChangeStore: createEmailChangeStore(deps.db, deps.access),
     serviceAccounts: createServiceAccountStore(deps.db.read, seals, deps.random),
   };
 }
@@ -173,11 +174,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...tokenParts(deps, stores, secondFactors.change),
     ...passwords,
     ...profile,
-    ...createEmailChange({
-      ...deps,
-      store: createEmailChangeStore(deps.db, deps.access),
-      confirmIdentity: profile.confirmIdentity,
-    }),
+    ...createEmailChange({ ...deps, store: stores.emailChangeStore, confirmIdentity: profile.confirmIdentity }),
     ...createSignIn({ ...deps, store: users, passwords: passwordStore, check, startSession: starts.start }),
     ...createSingleSignOn(singleSignOn),
     ...createIdentities(singleSignOn),

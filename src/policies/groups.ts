@@ -29,7 +29,7 @@ export function createGroups({ store, clock, policies }: GroupsDeps) {
   }
 
   /** What rules leave when the group is gone: of the instance, and of the user's other groups or everybody else. */
-  async function policiesWithout(groupId: number) {
+  async function policiesWithout(groupId: number): Promise<PoliciesWithout> {
     const of = async (scope: PolicyScope) => (await policies.read(scope)).policy;
     const base = combine(policies.ofSettings, await of("instance"));
     const group = await of({ groupId });
@@ -74,29 +74,41 @@ export function createGroups({ store, clock, policies }: GroupsDeps) {
 
     /** The addresses of the members whose rules get weaker if the group is deleted. */
     async findWeakenedBy(groupId: number): Promise<readonly string[]> {
-      const { base, group, byGroup, others } = await policiesWithout(groupId);
+      const policiesThen = await policiesWithout(groupId);
       const people = new Map<string, number[]>();
       for (const row of await store.membershipsAround(groupId)) {
         const rest = people.get(row.email) ?? [];
         if (row.groupId !== groupId) rest.push(row.groupId);
         people.set(row.email, rest);
       }
-      const byRest = new Map<string, boolean>();
-      return [...people]
-        .filter(([, rest]) => {
-          const key = rest.join();
-          const known = byRest.get(key);
-          if (known !== undefined) return known;
-          const left = rest.flatMap((id) => byGroup.get(id) ?? []);
-          const now = combine(base, ...left, group);
-          const then = combine(base, ...(left.length > 0 ? left : [others]));
-          const isWeaker = isStricter(now, then);
-          byRest.set(key, isWeaker);
-          return isWeaker;
-        })
-        .map(([email]) => email);
+      return weakened(people, policiesThen);
     },
   };
+}
+
+interface PoliciesWithout {
+  readonly base: Policy;
+  /** Of the group that goes. */
+  readonly group: Policy;
+  readonly byGroup: ReadonlyMap<number, Policy>;
+  /** Of people in no group. */
+  readonly others: Policy;
+}
+
+/** @param people the other groups of each member, by address. */
+function weakened(
+  people: ReadonlyMap<string, readonly number[]>,
+  { base, group, byGroup, others }: PoliciesWithout,
+): readonly string[] {
+  const byRest = new Map<string, boolean>();
+  const isWeaker = (rest: readonly number[]) => {
+    const left = rest.flatMap((id) => byGroup.get(id) ?? []);
+    const now = combine(base, ...left, group);
+    const then = combine(base, ...(left.length > 0 ? left : [others]));
+    return isStricter(now, then);
+  };
+  for (const rest of people.values()) byRest.set(rest.join(), byRest.get(rest.join()) ?? isWeaker(rest));
+  return [...people].filter(([, rest]) => byRest.get(rest.join()) === true).map(([email]) => email);
 }
 
 /** Whether the first policy refuses something that the second one allows. */
