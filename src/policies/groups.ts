@@ -88,10 +88,10 @@ export function createGroups({ store, clock, policies }: GroupsDeps) {
 
 interface PoliciesWithout {
   readonly base: Policy;
-  /** Of the group that goes. */
+  /** The rules of the group that goes. */
   readonly group: Policy;
   readonly byGroup: ReadonlyMap<number, Policy>;
-  /** Of people in no group. */
+  /** The rules of people in no group. */
   readonly others: Policy;
 }
 

@@ -31,6 +31,7 @@ test("the reader's reference has every endpoint with its fields", () => {
     "GET /api/v2/version",
     "GET /api/sealpush",
     "GET /api/sealpush/policy",
+    "GET /api/sealpush/presets",
     "POST /api/v2/pushes",
     "GET /api/v2/pushes/active",
     "GET /api/v2/pushes/expired",
