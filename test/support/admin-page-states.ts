@@ -38,6 +38,28 @@ async function addMembers(page: Page): Promise<void> {
   await answerTo(page, () => adding.locator("button[type=submit]").click());
 }
 
+/** Ends on the page of the presets, with one in the list. */
+async function makePreset(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  const form = page.locator("main form.form");
+  await form.locator("#name").fill(`${"averylongpreset".repeat(4)}`);
+  await form.locator("#fields").fill(`${"averylonglabel".repeat(4)}:secret`);
+  await answerTo(page, () => form.locator("button[type=submit]").click());
+}
+
+const presetStates: readonly PageState[] = [
+  { name: "presets of an account", signedIn: true, show: (page) => makePreset(page, "/users/edit/presets") },
+  { name: "administration, presets", signedIn: "administrator", show: (page) => makePreset(page, "/admin/presets") },
+  {
+    name: "administration, presets of a group",
+    signedIn: "administrator",
+    async show(page) {
+      await makeGroup(page, "a group with presets");
+      await makePreset(page, `${page.url()}/presets`);
+    },
+  },
+];
+
 /** What members of a group see of each other. */
 const activityStates: readonly PageState[] = (["members", "pushes", "trail"] as const).map((shown) => ({
   name: `activity of a group, ${shown}`,
@@ -178,6 +200,7 @@ export const adminPageStates: readonly PageState[] = [
     },
   },
   ...activityStates,
+  ...presetStates,
   {
     name: "administration, groups",
     signedIn: "administrator",
