@@ -1174,7 +1174,6 @@ export interface EnglishMessages {
     readonly endLinksText: string;
     readonly deleteUser: string;
     readonly deleteUserText: string;
-    readonly confirm: string;
     readonly lastAdmin: Message<{ email: string }>;
     readonly allUsers: string;
     readonly noFactors: Message<{ email: string }>;

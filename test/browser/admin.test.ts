@@ -26,7 +26,7 @@ async function act(page: Page, name: string, label: string, explanation: string)
   const row = rowOf(page, name);
   await row.getByText(label, { exact: true }).click();
   await row.getByText(explanation).waitFor();
-  await answerTo(page, () => row.getByRole("button", { name: admin.confirm }).click());
+  await answerTo(page, () => row.getByRole("button", { name: label }).click());
 }
 
 const goTo = (page: Page, section: string) =>
@@ -215,7 +215,7 @@ it("confirms one action on a user at a time, and the other buttons keep their pl
   const before = await Promise.all([admin.promote, admin.disable, admin.deleteUser].map(topOf));
   for (const label of [admin.promote, admin.disable, admin.deleteUser]) {
     await row.getByText(label, { exact: true }).click();
-    expect(await row.getByRole("button", { name: admin.confirm }).count()).toBe(1);
+    expect(await row.locator("details[open] button[type=submit]").count()).toBe(1);
     expect(await Promise.all([admin.promote, admin.disable, admin.deleteUser].map(topOf))).toEqual(before);
   }
 });
@@ -239,7 +239,9 @@ describe.each([
     if (javaScriptEnabled) await expectAccessibleLayout(page);
     const confirm = async (proof: string) => {
       await page.getByLabel(en.factors.proof.label, { exact: true }).fill(proof);
-      await page.getByRole("button", { name: admin.confirm, exact: true }).click();
+      await page
+        .getByRole("button", { name: admin.actionOn({ action: admin.promote, name: email }), exact: true })
+        .click();
     };
     await confirm("wrong");
     await page.getByText(en.factors.proof.wrong).first().waitFor();

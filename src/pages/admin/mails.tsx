@@ -149,7 +149,6 @@ function EmailActions({ email, page }: { readonly email: FailedEmail; readonly p
         label={admin.discard}
         accessibleLabel={admin.actionOn({ action: admin.discard, name })}
         explanation={admin.discardText}
-        confirm={admin.confirm}
         action={`${adminPaths.mails}/${email.id}/discard`}
         group="action"
       />

@@ -80,7 +80,6 @@ export function pushView(model: PushModel, page: PageContext): Page {
         label={admin.deletePush}
         accessibleLabel={admin.actionOn({ action: admin.deletePush, name })}
         explanation={admin.deletePushText}
-        confirm={admin.confirm}
         action={`${adminPaths.pushes}/${push.id}/delete`}
       />
     </AdminFrame>

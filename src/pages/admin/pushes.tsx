@@ -262,7 +262,6 @@ function EndForm({ push, filter, page }: PushPartProps & { readonly filter: Push
       label={admin.endPush}
       accessibleLabel={admin.actionOn({ action: admin.endPush, name })}
       explanation={admin.endPushText}
-      confirm={admin.confirm}
       action={`${adminPaths.pushes}/${push.id}/expire`}
       group="action"
     >

@@ -263,7 +263,6 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
           label={admin.endSessions}
           accessibleLabel={admin.actionOn({ action: admin.endSessions, name: user.email })}
           explanation={admin.endSessionsText}
-          confirm={admin.confirm}
           action={`${userPath(user.id)}/sessions/end`}
           tone="danger"
           group="action"
@@ -351,7 +350,7 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
               {edit.cancel}
             </a>
             <button type="submit" class={`button ${isHarmless(action) ? "button-primary" : "button-danger"}`}>
-              {admin.confirm}
+              {admin.actionOn({ action: label, name: subject })}
             </button>
           </div>
         </PostForm>
@@ -392,7 +391,6 @@ function ActionOn({ action, user, page }: ActionOnProps) {
       label={label}
       accessibleLabel={admin.actionOn({ action: label, name: user.email })}
       explanation={explanation}
-      confirm={admin.confirm}
       action={`${userPath(user.id)}/${action}`}
       tone={isHarmless(action) ? "plain" : "danger"}
       group="action"

@@ -62,7 +62,8 @@ export interface ConfirmProps {
   /** Distinguishes several of these on one page. */
   readonly accessibleLabel?: string;
   readonly explanation: string;
-  readonly confirm: string;
+  /** On the button that sends the form. Default: the label, or the accessible one. */
+  readonly confirm?: string;
   /** Path that the form is posted to. */
   readonly action: string;
   /** "plain": for actions that can be undone. */
@@ -96,7 +97,7 @@ export function Confirm({
         {children}
         <p>{explanation}</p>
         <button type="submit" class={tone === "plain" ? "button button-primary" : "button button-danger"}>
-          {confirm}
+          {confirm ?? accessibleLabel ?? label}
         </button>
       </PostForm>
     </details>
