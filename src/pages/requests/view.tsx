@@ -128,6 +128,7 @@ function TitleAndNote({ form, state, page }: RequestFormProps) {
         problem={state.problems.title}
         value={form.title}
         required
+        focus
       />
       <Field
         id={fieldIds.note}
