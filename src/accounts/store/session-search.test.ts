@@ -1,9 +1,8 @@
 import { expect, it } from "vitest";
-import { engine } from "../../../test/support/engine.ts";
 import { openEngineDatabase, readRows } from "../../../test/support/engine-database.ts";
 import { sessionSearch } from "./session-search.ts";
 
-it.runIf(engine === "sqlite")("reads sessions in the order of an index, without sorting all of them", async () => {
+it("reads sessions in the order of an index, without sorting all of them", async () => {
   const db = openEngineDatabase();
   const rows = await readRows<{ id: number; parent: number; notused: number; detail: string }>(
     db,
