@@ -5,6 +5,7 @@ import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { countEveryone, openTestDomain, stranger, TestClock } from "../support/domain.ts";
 import { countRows } from "../support/engine-database.ts";
 import { makeFolder } from "../support/folders.ts";
+import { makeGroup, makeServiceToken } from "../support/groups.ts";
 import { createOwnedPushes } from "../support/owned-pushes.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { runProgram, spawnProgram } from "../support/processes.ts";
@@ -95,6 +96,10 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   const { db, accounts } = app.app.domain;
   await db.write(accounts.adminEntry("restored_backup", "before the move", shell));
   const provisioned = await accounts.scim.create({ userName: "p@example.com", externalId: "p-1", active: false }, "");
+  const group = await makeGroup(app, "Deploy", [], { rules: { maxViews: 2 } });
+  const service = await makeServiceToken(app, group.id, "root@example.com");
+  const ofService = await create(app, { payload: "pipeline", expire_after_views: 2 }, service);
+  const serviceView = await ownersView(app, service, [ofService]);
   const before = await ownersView(app, ownedPushes.apiToken, [...owned, ended]);
   const cookie = ownedPushes.person.cookie();
   await app[Symbol.asyncDispose]();
@@ -109,6 +114,7 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   const endedPush = "push_id IN (SELECT id FROM pushes WHERE ended_at IS NOT NULL)";
   expect(await countRows(moved.app.domain.db, "payloads", endedPush)).toBe(0);
   expect(await ownersView(moved, ownedPushes.apiToken, [...owned, ended])).toEqual(before);
+  expect(await ownersView(moved, service, [ofService])).toEqual(serviceView);
   expect(await statusWithCookie(moved, cookie)).toBe(200);
   expect(await moved.app.domain.accounts.scim.findByExternalId("p-1")).toEqual(provisioned);
   // Keys stay used.
@@ -133,6 +139,9 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   expect(await retrieve(returned, anonymous)).toMatchObject({ payload: "nobody's", views_remaining: 0 });
   expect(await retrieve(returned, anonymous)).toMatchObject({ payload: null, expired: true });
   expect(await statusWithCookie(returned, cookie)).toBe(200);
+  // With the rules of its group.
+  await create(returned, { payload: "pipeline", expire_after_views: 2 }, service);
+  await expect(create(returned, { payload: "pipeline", expire_after_views: 3 }, service)).rejects.toThrow(/422/);
   await create(returned, { payload: "ids go on" });
   await returned[Symbol.asyncDispose]();
 });
