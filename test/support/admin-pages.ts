@@ -1,7 +1,8 @@
 import type { AdminEntry, User } from "../../src/accounts/accounts.ts";
 import { jobNames } from "../../src/database/job-runs.ts";
 import { bulkEndingView } from "../../src/pages/admin/bulk-ending.tsx";
-import { deletionView, groupsView, groupView } from "../../src/pages/admin/groups.tsx";
+import { deletionView } from "../../src/pages/admin/group-deletion.tsx";
+import { groupsView, groupView } from "../../src/pages/admin/groups.tsx";
 import { jobsView } from "../../src/pages/admin/jobs.tsx";
 import { mailsView } from "../../src/pages/admin/mails.tsx";
 import { overviewView } from "../../src/pages/admin/overview.tsx";

@@ -1,5 +1,4 @@
 import type { FastifyReply } from "fastify";
-import { tokenLimits } from "../../accounts/accounts.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
 import {
@@ -97,36 +96,9 @@ export async function removeMember(page: SignedInRequest): Promise<FastifyReply>
   return page.redirect(groupPath(group.id));
 }
 
-/** `POST /admin/groups/:id/delete`. The first form is answered with what the deletion ends, and whose rules get weaker. */
-export async function deleteGroup(page: SignedInRequest): Promise<FastifyReply> {
-  const { groups, accounts, deleteGroup: remove } = page.services;
-  const form = await page.form();
-  const group = await groupOf(page);
-  if (group === undefined) return page.notFound();
-  const model = { group, weakened: await groups.findWeakenedBy(group.id), service: await serviceOf(page, group) };
-  if (textOf(form, "confirmed") !== deletionMark(model)) return page.render(deletionView, model);
-  await remove(group.id, accounts.adminEntry("deleted_group", group.name, administratorOf(page)));
-  return page.redirect(adminPaths.groups);
-}
-
-async function serviceOf({ services }: SignedInRequest, group: Group): Promise<DeletionModel["service"]> {
-  const { accounts, pushes } = services;
-  const account = await accounts.findServiceAccount(group.id);
-  if (account === undefined) return { tokens: 0, pushes: 0 };
-  return {
-    tokens: await accounts.countTokensInUse(account.id),
-    pushes: await pushes.countLive(account.id, tokenLimits.inUseMax),
-  };
-}
-
-/** A deletion confirms only what the page has said. The number of active pushes changes all the time. */
-function deletionMark({ weakened, service }: DeletionModel): string {
-  return `${weakened.length} ${service.tokens}`;
-}
-
 const addedMax = 100;
 
-async function groupOf({ services, id }: SignedInRequest): Promise<Group | undefined> {
+export async function groupOf({ services, id }: SignedInRequest): Promise<Group | undefined> {
   return id === undefined ? undefined : await services.groups.find(id);
 }
 
@@ -450,54 +422,5 @@ function Membership({ member: { userId, email, byHand, byClaim }, group, page }:
         </PostForm>
       )}
     </>
-  );
-}
-
-interface DeletionModel {
-  readonly group: Group;
-  /** The addresses of those whose rules get weaker. */
-  readonly weakened: readonly string[];
-  /** What ends with the service account: tokens in use, and active pushes, which are counted up to 1,000. */
-  readonly service: { readonly tokens: number; readonly pushes: number };
-}
-
-/** The page says only the number of the others. */
-const namedMax = 50;
-
-export function deletionView(model: DeletionModel, page: PageContext): Page {
-  const { group, weakened, service } = model;
-  const { admin, edit } = page.messages;
-  const text = admin.groupsPage;
-  const path = groupPath(group.id);
-  return (
-    <AdminFrame page={page} current="groups" lead={admin.groupsLead} asksFirstAt={path}>
-      <section class="card" aria-labelledby="delete">
-        <h2 class="section-heading" id="delete">
-          {text.delete}: <bdi translate={untranslated}>{group.name}</bdi>
-        </h2>
-        <PostForm page={page} class="form admin-form" action={`${path}/delete`}>
-          <input type="hidden" name="confirmed" value={deletionMark(model)} />
-          <p>{text.deleteText({ count: weakened.length })}</p>
-          {weakened.length > 0 && (
-            <ul>
-              {weakened.slice(0, namedMax).map((email) => (
-                <li key={email} dir="ltr" translate={untranslated}>
-                  {email}
-                </li>
-              ))}
-            </ul>
-          )}
-          {service.tokens + service.pushes > 0 && <p>{text.service.deleted(service)}</p>}
-          <div class="page-actions">
-            <a class="button" href={pageHref(page, path)}>
-              {edit.cancel}
-            </a>
-            <button type="submit" class="button button-danger">
-              {text.delete}
-            </button>
-          </div>
-        </PostForm>
-      </section>
-    </AdminFrame>
   );
 }

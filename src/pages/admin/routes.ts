@@ -4,7 +4,8 @@ import { deletePreset, groupPresets, instancePresets, savePreset, showPresets } 
 import type { PageRoute, SignedInRequest } from "../request.ts";
 import { bulkEndingPath, showBulkEnding, startBulkEnding } from "./bulk-ending.tsx";
 import { adminPaths, otherRulesPath } from "./frame.tsx";
-import { addMembers, changeGroup, createGroup, deleteGroup, removeMember, showGroup, showGroups } from "./groups.tsx";
+import { deleteGroup } from "./group-deletion.tsx";
+import { addMembers, changeGroup, createGroup, removeMember, showGroup, showGroups } from "./groups.tsx";
 import { jobPaths, retryDeletions, retryEmails, showJobs } from "./jobs.tsx";
 import { discardMail, retryMail, showMails } from "./mails.tsx";
 import { setSignUp, showOverview, signUpSwitchPath } from "./overview.tsx";
