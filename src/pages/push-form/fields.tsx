@@ -1,4 +1,3 @@
-import type { VNode } from "preact";
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import { wireName } from "../../http/errors.ts";
@@ -20,60 +19,19 @@ import {
   RangeControl,
   RecipientsField,
 } from "./controls.tsx";
+import {
+  type BareDefinition,
+  type BoxDefinition,
+  bare,
+  box,
+  type FieldGroup,
+  type TextDefinition,
+  text,
+} from "./field-definition.ts";
 import { FieldsControl } from "./field-editor.tsx";
-import { type ControlProps, type PushForm, type SentFields, textIn } from "./form.ts";
+import { type PushForm, type SentFields, textIn } from "./form.ts";
 import { optionFields, optionNames } from "./options.ts";
 import { ruleHint, said, sentences } from "./rule-hints.ts";
-
-/** Fields that a form draws together; the forms of a new push and of an edit order them differently. */
-type FieldGroup =
-  | "kind"
-  | "currentPassphrase"
-  | "payload"
-  | "files"
-  | "limits"
-  | "passphrase"
-  | "options"
-  | "sender"
-  | "labels"
-  | "mail";
-
-interface FieldBase {
-  readonly group: FieldGroup;
-  /** Absent: both forms. */
-  readonly only?: "new" | "edit";
-  /** Absent: always. */
-  readonly isOffered?: (form: PushForm) => boolean;
-  /** The label of the control; the summary of problems names the field by it. */
-  readonly label: (form: PushForm, messages: Messages) => string;
-  /** Shown at the control when the domain refuses the value. */
-  readonly problem: (form: PushForm, messages: Messages) => string;
-  /** What the folded group says where the field is set; `{count}` is the number of addresses in it. */
-  readonly whenSet?: (messages: Messages) => string;
-}
-
-interface TextDefinition extends FieldBase {
-  readonly type: "text";
-  /** The value in a form that nobody has touched, or that was sent without this field. */
-  readonly initial: (form: PushForm, sent: SentFields) => string;
-  readonly control: (props: ControlProps) => VNode;
-}
-
-interface BoxDefinition extends FieldBase {
-  readonly type: "box";
-  readonly initial: (form: PushForm, sent: SentFields) => boolean;
-  readonly hint: (form: PushForm, messages: Messages) => string;
-}
-
-/** A field without a value that could be shown again. */
-interface BareDefinition extends FieldBase {
-  readonly type: "bare";
-  readonly control: (props: ControlProps) => VNode | null;
-}
-
-const text = (field: Omit<TextDefinition, "type">): TextDefinition => ({ type: "text", ...field });
-const box = (field: Omit<BoxDefinition, "type">): BoxDefinition => ({ type: "box", ...field });
-const bare = (field: Omit<BareDefinition, "type">): BareDefinition => ({ type: "bare", ...field });
 
 /** Each option of a push is a box. */
 const optionBoxes = Object.fromEntries(
