@@ -46,7 +46,7 @@ async function runBuild(checkout: string, ...options: readonly string[]): Promis
 }
 
 /** The files of the same build that a bundled file imports. */
-const importsIn = (text: string) => [...text.matchAll(/"\.\/([\w-]+\.js)"/g)].map(([, name]) => name ?? "");
+const importsIn = (text: string) => [...text.matchAll(/"\.\/([\w-]+\.js(?:on)?)"/g)].map(([, name]) => name ?? "");
 
 test("builds of one checkout at the same time all succeed and leave complete files only", async () => {
   const checkout = await makeCheckout();
@@ -68,7 +68,10 @@ test("builds of one checkout at the same time all succeed and leave complete fil
   );
 });
 
-test("a build ignores files that vanish while it looks for old ones, and removes those older than a day", async () => {
+/** Unix time: long before the test, longer than a day after 0. */
+const weeks = 21 * 86_400;
+
+test("a build ignores files that vanish while it looks for old ones, and removes those a day older than the last build", async () => {
   const checkout = await makeCheckout();
   for (const folder of ["dist", "dist/assets", "packages/client/dist", "packages/import-password-pusher/dist"].map(
     (name) => join(checkout, name),
@@ -79,9 +82,18 @@ test("a build ignores files that vanish while it looks for old ones, and removes
     await writeFile(join(folder, "old.js"), "");
     await utimes(join(folder, "old.js"), 0, 0);
   }
+  const dist = join(checkout, "dist");
+  for (const [name, writtenAt] of [
+    ["of-last-build.js", weeks],
+    ["main.js", weeks + 1],
+  ] as const) {
+    await writeFile(join(dist, name), "");
+    await utimes(join(dist, name), writtenAt, writtenAt);
+  }
   expect(await runBuild(checkout)).toBe("built");
-  expect(await readdir(join(checkout, "dist"))).not.toContain("old.js");
-  expect(await readdir(join(checkout, "dist/assets"))).not.toContain("old.js");
+  expect(await readdir(dist)).not.toContain("old.js");
+  expect(await readdir(dist)).toContain("of-last-build.js");
+  expect(await readdir(join(dist, "assets"))).not.toContain("old.js");
 });
 
 test("the build before a start is skipped unless a source is newer or the last one did not finish", async () => {

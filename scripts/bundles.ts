@@ -22,13 +22,13 @@ const packagesOfManyFiles = {
   yaml: join(root, "node_modules/yaml/browser/index.js"),
 };
 
-/** The messages stay text until a language is first used: as objects, those of all languages are in memory from the start. */
-const messagesAsText: Plugin = {
-  name: "messages as text",
+/** The messages are files of their own, read when a language is first used: an idle server has none of them in memory. */
+const messagesAsFiles: Plugin = {
+  name: "messages as files",
   setup({ onLoad }) {
     onLoad({ filter: /\/i18n\/messages\/[\w-]+\.json$/ }, async ({ path }) => ({
       contents: JSON.stringify(JSON.parse(await readFile(path, "utf8"))),
-      loader: "text",
+      loader: "file",
     }));
   },
 };
@@ -47,6 +47,7 @@ export const serverBundle = {
   bundle: true,
   splitting: true,
   chunkNames: "[name]-[hash]",
+  assetNames: "[name]-[hash]",
   platform: "node",
   format: "esm",
   target: "node24",
@@ -55,7 +56,7 @@ export const serverBundle = {
   jsx: "automatic",
   jsxImportSource: "preact",
   sourcemap: true,
-  plugins: [messagesAsText],
+  plugins: [messagesAsFiles],
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
@@ -125,13 +126,13 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
   };
 }
 
-/** A server of an earlier build may still run: the files that it and its pages load later are kept this long. */
+/** A server of the last build may still run: the files that it and its pages load later are kept, and those of this long before. */
 const othersStayMs = 24 * 3_600_000;
 
 /**
  * Writes dist/assets, each file also compressed, and its manifest (logical name -> file name). The manifest is written last and atomically, so all the
  * files that it names exist.
- * @param removeOthers removes files of earlier builds that are at least a day old.
+ * @param removeOthers removes files of earlier builds that are at least a day older than the last one.
  */
 export async function buildAssets({ removeOthers }: { removeOthers: boolean }): Promise<void> {
   const { metafile, outputFiles } = await build(await browserBundles());
@@ -144,14 +145,12 @@ export async function buildAssets({ removeOthers }: { removeOthers: boolean }): 
     { path: `${path}.br`, contents: brotliCompressSync(contents) },
     { path: `${path}.gz`, contents: gzipSync(contents, { level: 9 }) },
   ]);
+  const lastBuiltMs = await findModifiedMs(manifestFile);
   await mkdir(assetsDir, { recursive: true });
   await Promise.all(files.map(({ path, contents }) => writeWhole(path, contents)));
   await writeWhole(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`);
-  if (removeOthers)
-    await removeOld(
-      assetsDir,
-      [...files, { path: manifestFile }].map(({ path }) => basename(path)),
-    );
+  const kept = [...files, { path: manifestFile }].map(({ path }) => basename(path));
+  if (removeOthers) await removeOld(assetsDir, kept, lastBuiltMs);
 }
 
 /** The server and the packages that it loads. The server's start file is written last: it is the newest of a build. */
@@ -179,17 +178,19 @@ async function buildModules(
 ): Promise<void> {
   const { outputFiles } = await build({ ...bundle, write: false });
   const folder = dirname(startFile);
+  const lastBuiltMs = await findModifiedMs(startFile);
   await mkdir(folder, { recursive: true });
   const startFileLast = outputFiles.toSorted((a, b) => Number(a.path === startFile) - Number(b.path === startFile));
   for (const file of startFileLast) await writeWhole(file.path, file.contents);
-  if (removeOthers) await removeOld(folder, [...keep, ...outputFiles.map((file) => basename(file.path))]);
+  const kept = [...keep, ...outputFiles.map((file) => basename(file.path))];
+  if (removeOthers) await removeOld(folder, kept, lastBuiltMs);
 }
 
-async function removeOld(folder: string, kept: readonly string[]): Promise<void> {
+async function removeOld(folder: string, kept: readonly string[], lastBuiltMs = Date.now()): Promise<void> {
   const others = (await readdir(folder)).filter((name) => !kept.includes(name)).map((name) => join(folder, name));
   for (const path of others) {
     const writtenMs = await findModifiedMs(path);
-    if (writtenMs !== undefined && Date.now() - writtenMs > othersStayMs) {
+    if (writtenMs !== undefined && lastBuiltMs - writtenMs > othersStayMs) {
       await rm(path, { recursive: true, force: true });
     }
   }

@@ -82,7 +82,7 @@ async function exportedEvent(event: TrailEvent, emailOf: EmailOf): Promise<Expor
  * separates cells in some locale. A spreadsheet that splits at `;` takes our quotes for text, so quotes and blanks in
  * between do not protect.
  */
-const formulaStart = /(?<=(?:^|[,;|\t\r\n\v\f\u0085\u2028\u2029])[\s"']*)[=+\-@＝＋－＠]/g;
+const formulaStart = /(?<=(?:^|[,;|\t\r\n\v\f\u0085\u2028\u2029])[\s"']*)[=+\-@\uff1d\uff0b\uff0d\uff20]/g;
 /** Some spreadsheets drop these and read the rest as a cell of its own. */
 const controlStart = /^(?=[\t\r\n])/;
 

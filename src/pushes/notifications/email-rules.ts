@@ -10,8 +10,6 @@ import type { CreatePush } from "../push.ts";
 const recipientsCharactersMax = 2_000;
 const localeCharactersMax = 35;
 
-const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
-
 export const keyNotKnown = "must be empty: the server does not have the key in the link of an end-to-end push.";
 
 export type AskedLinkDelivery = Pick<CreatePush, "notifyEmailsTo" | "notifyEmailsToLocale">;
@@ -52,6 +50,8 @@ function recipientsProblem(recipients: string): string | undefined {
 function isLanguage(tag: string): boolean {
   if (tag.length > localeCharactersMax) return false;
   try {
+    // Made when a language is given: loading the names costs an idle server several MB.
+    const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
     return languageNames.of(tag.replaceAll("_", "-")) !== undefined;
   } catch (error) {
     if (error instanceof RangeError) return false;
