@@ -47,6 +47,10 @@ export interface Session {
   readonly formToken: string;
 }
 
+/** How sessions begin, as the database stores it. `here`: by a password, a passkey or a sign-up. */
+export const sessionWays = { here: 0, sign_on: 1, break_glass: 2 } as const;
+export type SessionWay = keyof typeof sessionWays;
+
 /** A session in the list for its owner. */
 export interface ListedSession {
   readonly id: number;
@@ -60,8 +64,7 @@ export interface ListedSession {
 /** A session in the administrators' list. */
 export interface SessionOfUser extends ListedSession {
   readonly user: User;
-  /** It began with single sign-on. */
-  readonly isSignOn: boolean;
+  readonly way: SessionWay;
 }
 
 export interface Passkey {

@@ -46,6 +46,7 @@ export type {
   Scope,
   Session,
   SessionOfUser,
+  SessionWay,
   User,
 } from "./account.ts";
 export { allScopes, noOrigin } from "./account.ts";

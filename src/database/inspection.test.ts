@@ -39,8 +39,8 @@ it("returns the newest time of all tables", async () => {
   );
   expect(await inspection.newestTime()).toBe(1_000);
   db.writer.exec(
-    `INSERT INTO sessions (digest, id, user_id, created_at, seen_at, waits_for_factor, persistent, address, user_agent)
-     VALUES (x'00', 1, 1, 1000, 3000, 0, 0, '192.0.2.1', 'test')`,
+    `INSERT INTO sessions (digest, id, user_id, way, created_at, seen_at, waits_for_factor, persistent, address, user_agent)
+     VALUES (x'00', 1, 1, 0, 1000, 3000, 0, 0, '192.0.2.1', 'test')`,
   );
   expect(await inspection.newestTime()).toBe(3_000);
   db.writer.exec("INSERT INTO processes VALUES ('a', 'k', 'k', 2000)");

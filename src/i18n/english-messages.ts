@@ -1109,8 +1109,11 @@ export interface EnglishMessages {
       readonly browser: string;
       readonly way: string;
       readonly anyWay: string;
-      readonly signOn: string;
-      readonly here: string;
+      readonly ways: {
+        readonly sign_on: string;
+        readonly here: string;
+        readonly break_glass: string;
+      };
       readonly activity: string;
       readonly anyTime: string;
       readonly seen: {

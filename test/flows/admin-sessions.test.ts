@@ -3,8 +3,9 @@ import { sessions } from "../../src/accounts/store/tables.ts";
 import { dayMs, hourMs, minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { accessOf } from "../support/access-rows.ts";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { changeRows } from "../support/engine-database.ts";
+import { addApp, client, signInAs } from "../support/factors.ts";
 import { startSignOnApp } from "../support/sign-on.ts";
 import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
@@ -71,7 +72,17 @@ async function insertSessions({ app, clock }: TestApp, email: string, count: num
       const digest = Buffer.alloc(32);
       digest.writeUInt32BE(id);
       const seenAt = clock.now() - hourMs + id;
-      const row = { digest, id, userId, createdAt: seenAt, seenAt, persistent: id % 2 === 0, ...shown, ...none };
+      const row = {
+        digest,
+        id,
+        userId,
+        way: "here" as const,
+        createdAt: seenAt,
+        seenAt,
+        persistent: id % 2 === 0,
+        ...shown,
+        ...none,
+      };
       await insert(tx, access, row);
     }
   });
@@ -172,9 +183,30 @@ test("where there is a provider, the list says who signed in through it, and is 
   await site.signOn(site.newVisitor(), "b-1");
   const root = await signInClient(app, "ada@example.com");
   const [bob, own] = [await idOf(app, "bob@example.com"), await idOf(app, "ada@example.com")];
-  expect((await root.get(path)).body).toContain(text.signOn);
+  expect((await root.get(path)).body).toContain(text.ways.sign_on);
   expect(await listed(root, "?way=sign_on")).toEqual([bob]);
   expect(await listed(root, "?way=here")).toEqual([own]);
+});
+
+test("a session that began with a break-glass link is named as such, also after the second factor and without a provider", async () => {
+  await using opened = await open();
+  const { fixture, root } = opened;
+  const { accounts } = fixture.app.domain;
+  const { id, email } = await accounts.createUser({ email: "eve@example.com", password, admin: true });
+  const factors = { accounts, now: () => fixture.clock.now(), advance: (ms: number) => fixture.clock.advance(ms) };
+  const { app } = await addApp(factors, (await signInAs(factors, email, password)).session, password);
+  const withPassword = await idOf(fixture, email);
+  expect((await root.get(path)).body).not.toContain(text.ways.here);
+  const made = await accounts.makeBreakGlassLink(id, { userId: null, email: "shell", address: "" });
+  const entered = await accounts.enterByBreakGlass(made.outcome === "made" ? made.token : "", client);
+  const sessionToken = entered?.sessionToken ?? "";
+  const session = await accounts.authenticateSession(sessionToken);
+  if (session?.waitsForFactor !== true) throw new Error("The session does not wait for its factor.");
+  const given = await accounts.giveCode({ session, sessionToken, client }, app.code());
+  expect(given.outcome).toBe("complete");
+  expect((await root.get(path)).body).toContain(text.ways.break_glass);
+  expect(await listed(root, "?way=break_glass")).toEqual([await idOf(fixture, email)]);
+  expect(await listed(root, "?way=here&email=eve")).toEqual([withPassword]);
 });
 
 test("ten thousand sessions are listed page by page without a gap", async () => {

@@ -347,11 +347,12 @@ function fillAccountTables(path: string, now: number): void {
   const some = Buffer.alloc(32, 1);
   const userId = db.prepare("SELECT id FROM users").pluck().get();
   db.prepare(
-    `INSERT INTO sessions (digest, id, user_id, created_at, seen_at, waits_for_factor, persistent, address, user_agent)
-     VALUES (?, 1, ?, ?, ?, 0, 0, '', '')`,
+    `INSERT INTO sessions (digest, id, user_id, way, created_at, seen_at, waits_for_factor, persistent, address, user_agent)
+     VALUES (?, 1, ?, 0, ?, ?, 0, 0, '', '')`,
   ).run(some, userId, now, now);
   db.prepare("INSERT INTO mailed_links VALUES (?, ?, 1, NULL, NULL, 0, ?, NULL)").run(some, userId, now);
   db.prepare("INSERT INTO sign_on_steps VALUES (?, ?, 'client', ?)").run(some, some, now);
+  db.prepare("INSERT INTO provider_logouts VALUES ('sub https://id.example b-1', ?, ?)").run(now / 1_000, now);
   db.prepare("INSERT INTO outbox VALUES (1, ?, ?, ?, 0, NULL)").run(some, now, now);
   db.prepare("INSERT INTO outbox VALUES (2, ?, ?, NULL, 9, 'given up')").run(some, now);
   db.prepare("INSERT INTO processes VALUES ('p', 'k', 'k', ?)").run(now);

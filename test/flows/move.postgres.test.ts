@@ -96,6 +96,7 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   const { db, accounts } = app.app.domain;
   await db.write(accounts.adminEntry("restored_backup", "before the move", shell));
   const provisioned = await accounts.scim.create({ userName: "p@example.com", externalId: "p-1", active: false }, "");
+  await accounts.endProviderSessions({ issuer: "https://id.example", sid: undefined, subject: "s-1", issuedAt: 1 });
   const group = await makeGroup(app, "Deploy", [], { rules: { maxViews: 2 } });
   const service = await makeServiceToken(app, group.id, "root@example.com");
   const ofService = await create(app, { payload: "pipeline", expire_after_views: 2 }, service);
@@ -117,6 +118,7 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   expect(await ownersView(moved, service, [ofService])).toEqual(serviceView);
   expect(await statusWithCookie(moved, cookie)).toBe(200);
   expect(await moved.app.domain.accounts.scim.findByExternalId("p-1")).toEqual(provisioned);
+  expect(await countRows(moved.app.domain.db, "provider_logouts")).toBe(1);
   // Keys stay used.
   expect(await createAgain(moved)).toBe(made);
   expect(await claimAgain(moved)).toBe(422);

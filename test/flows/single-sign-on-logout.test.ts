@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { bearer } from "../support/app.ts";
-import { readRows } from "../support/engine-database.ts";
+import { countRows, readRows } from "../support/engine-database.ts";
 import { clientSecret } from "../support/provider.ts";
 import { type SignOnApp, startSignOnApp } from "../support/sign-on.ts";
 
@@ -85,6 +85,21 @@ describe("a logout token", () => {
     expect(await visitor.signedInAs()).toBeUndefined();
     site.app.clock.advance(10 * minuteMs);
     await signedOn();
+  });
+
+  test("is forgotten after ten minutes", async () => {
+    const { site, iat } = await open();
+    await post(site, await site.provider.logoutToken({ sub: subject, iat: iat + 600 }));
+    const { accounts, db } = site.app.app.domain;
+    const kept = () => countRows(db, "provider_logouts");
+    for (const { ms, rows } of [
+      { ms: 10 * minuteMs - 1, rows: 1 },
+      { ms: 1, rows: 0 },
+    ]) {
+      site.app.clock.advance(ms);
+      await accounts.removeExpiredSessions(10);
+      expect(await kept()).toBe(rows);
+    }
   });
 
   test("that arrives after a newer one leaves what the newer one refuses", async () => {

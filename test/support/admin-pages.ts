@@ -108,11 +108,19 @@ function groupPages(text: string, page: PageContext): readonly Page[] {
 
 function sessionsPages(users: readonly User[], text: string, page: PageContext): readonly Page[] {
   const sessions = users.map((user, id) => ({
-    ...{ id, user, isSignOn: id === 0, createdAt: nowMs, seenAt: nowMs, address: text, userAgent: text },
+    ...{
+      id,
+      user,
+      way: id === 0 ? ("sign_on" as const) : ("break_glass" as const),
+      createdAt: nowMs,
+      seenAt: nowMs,
+      address: text,
+      userAgent: text,
+    },
   }));
   const filter = { email: text, place: text, way: "here", seen: "older", after: { id: 1, seenAt: nowMs } } as const;
-  const model = { filter, sessions, next: { id: 2, seenAt: nowMs }, ownId: 1, hasSignOn: true, nowMs };
-  return [sessionsView(model, page), sessionsView({ ...model, sessions: [], next: null, hasSignOn: false }, page)];
+  const model = { filter, sessions, next: { id: 2, seenAt: nowMs }, ownId: 1, hasWays: true, nowMs };
+  return [sessionsView(model, page), sessionsView({ ...model, sessions: [], next: null, hasWays: false }, page)];
 }
 
 /** The administration pages in each state, with this text in every untrusted place. */

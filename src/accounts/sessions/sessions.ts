@@ -3,7 +3,7 @@ import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Transaction } from "../../database/database.ts";
-import type { ClientContext, Session, User } from "../account.ts";
+import type { ClientContext, Session, SessionWay, User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
 import { createLastUse } from "../last-use.ts";
 import type { LogoutToken, ProviderSession, SessionStore } from "../store/sessions.ts";
@@ -21,14 +21,18 @@ export type Guard = (tx: Transaction) => Promise<boolean>;
 
 const always: Guard = async () => true;
 
-/** How a session may begin where single sign-on is the only way in. Code that starts one has to say so. */
-export type SignOnWay = "sign_on" | "break_glass";
-
-const defaults = { provided: always, persistent: false, isProved: true, adminUntil: null, providerSession: null };
+const defaults = {
+  way: "here",
+  provided: always,
+  persistent: false,
+  isProved: true,
+  adminUntil: null,
+  providerSession: null,
+} as const;
 
 interface StartOptions {
   /** Absent: by a password, a passkey or a sign-up. Where single sign-on is the only way in, such a session does not start. */
-  readonly way?: SignOnWay;
+  readonly way?: SessionWay;
   /** Its writes are kept even if it returns false. */
   readonly provided?: Guard;
   /** The browser keeps the cookie when it closes. */
@@ -70,16 +74,16 @@ export function createSessionStarts({
 }) {
   type Start = Pick<
     Parameters<SessionStore["insertSession"]>[0],
-    "complete" | "replaces" | "provided" | "persistent" | "isProved" | "adminUntil" | "providerSession"
+    "way" | "complete" | "replaces" | "provided" | "persistent" | "isProved" | "adminUntil" | "providerSession"
   >;
 
   async function insert(
     user: Pick<User, "id">,
     client: ClientContext,
     now: number,
-    { way, ...start }: Start & Pick<StartOptions, "way">,
+    start: Start,
   ): Promise<string | undefined> {
-    if (settings.signOnOnly && way === undefined) return undefined;
+    if (settings.signOnOnly && start.way === "here") return undefined;
     const token = makeOpaqueToken(random);
     const started = await store.insertSession({
       digest: access.digest("session", token),
@@ -182,13 +186,15 @@ export function createSessions({
     endOtherSessions: (userId: number, keptId: number) => store.deleteOtherSessions(userId, keptId),
 
     /**
-     * For the cleanup job. A refused session records no further use, so sessions past their lifetime become idle as well.
-     * @returns how many were removed, at most `sessionsMax`.
+     * For the cleanup job, with the provider's logouts. A refused session records no further use, so sessions past their lifetime
+     * become idle as well.
+     * @returns how many were removed, at most `rowsMax`.
      */
-    async removeExpiredSessions(sessionsMax: number): Promise<number> {
+    async removeExpiredSessions(rowsMax: number): Promise<number> {
       const now = clock.now();
-      const removed = await store.deleteSessionsSeenBefore(false, now - idleMs, sessionsMax);
-      return removed + (await store.deleteSessionsSeenBefore(true, now - persistentIdleMs, sessionsMax - removed));
+      let removed = await store.deleteSessionsSeenBefore(false, now - idleMs, rowsMax);
+      removed += await store.deleteSessionsSeenBefore(true, now - persistentIdleMs, rowsMax - removed);
+      return removed + (await store.deleteOldLogouts(now, rowsMax - removed));
     },
 
     /** Ends the sessions that began with the provider's session, or with any of the user's there. Never API tokens. */

@@ -126,6 +126,7 @@ const otherValues: Readonly<Record<string, string>> = {
   "sessions.user_id": bobsId,
   "sessions.created_at": "created_at + 1",
   "sessions.waits_for_factor": "1 - waits_for_factor",
+  "sessions.way": "2",
   "sessions.persistent": "1 - persistent",
   "sessions.proved_at": "5",
   "sessions.provider_sid": "'x'",
@@ -199,8 +200,8 @@ test("a forged session, API token or backup code is refused, also with a copied 
   const sha256 = createHash("sha256").update(own).digest();
   await changeRows(
     db,
-    `INSERT INTO sessions (digest, id, user_id, created_at, seen_at, waits_for_factor, persistent, address, user_agent, mac)
-     SELECT ?, 900, user_id, created_at, seen_at, 0, 0, '', '', mac FROM sessions`,
+    `INSERT INTO sessions (digest, id, user_id, way, created_at, seen_at, waits_for_factor, persistent, address, user_agent, mac)
+     SELECT ?, 900, user_id, way, created_at, seen_at, 0, 0, '', '', mac FROM sessions`,
     sha256,
   );
   expect(await accounts.authenticateSession(own)).toBeUndefined();

@@ -8,8 +8,8 @@ test("with any join that PostgreSQL chooses, expired sessions and steps are remo
   const { db } = await openWithNestedLoops();
   const { accounts } = makeTestAccounts({ db });
   const { id } = await accounts.createUser({ email: "ada@example.com", password: "a long enough one", admin: false });
-  const session = `INSERT INTO sessions (digest, id, user_id, created_at, seen_at, waits_for_factor, persistent, address, user_agent)
-    VALUES (?, ?, ?, 0, ?, 0, 0, '', '')`;
+  const session = `INSERT INTO sessions (digest, id, user_id, way, created_at, seen_at, waits_for_factor, persistent, address, user_agent)
+    VALUES (?, ?, ?, 0, 0, ?, 0, 0, '', '')`;
   const step = "INSERT INTO sign_on_steps (digest, step_sealed, client, created_at) VALUES (?, ?, '', ?)";
   for (let at = 0; at < 5; at += 1) {
     await changeRows(db, session, Buffer.alloc(32, at), at, id, at);

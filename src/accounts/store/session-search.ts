@@ -2,7 +2,7 @@ import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import type { SessionOfUser } from "../account.ts";
+import { type SessionOfUser, type SessionWay, sessionWays } from "../account.ts";
 import type { SessionsSince } from "./sessions.ts";
 import { sessions } from "./tables.ts";
 import { openUser, type UserRow, userColumns } from "./users.ts";
@@ -14,8 +14,8 @@ export type SessionPosition = Pick<SessionOfUser, "id" | "seenAt">;
 export interface SessionSearch {
   /** A part of the email address; "": any. */
   readonly email: string;
-  /** By single sign-on, or in another way; null: in any way. */
-  readonly isSignOn: boolean | null;
+  /** null: in any way. */
+  readonly way: SessionWay | null;
   readonly seenAfter: number;
   readonly seenUntil: number;
   /** The list continues after it; null: from the session seen last. */
@@ -26,7 +26,7 @@ const reading = sessions.reading("seenAt", "address", "userAgent");
 type Row = UserRow & UnopenedRow<typeof reading>;
 type Parameters = [
   ...seen: [persistent: number, after: number, until: number, before: number, orIdBefore: number],
-  ...begun: [createdAfter: number, isSignOn: number, orIsSignOn: number],
+  ...begun: [createdAfter: number, way: number, orWay: number],
   ...asked: [email: string, limit: number],
 ];
 
@@ -34,7 +34,7 @@ type Parameters = [
 const searchBy = (emailContains: string) =>
   `SELECT ${userColumns}, ${reading.selectList} FROM sessions JOIN users ON users.id = sessions.user_id
    WHERE persistent = ? AND seen_at > ? AND seen_at <= ? AND (seen_at < ? OR sessions.id < ?)
-     AND sessions.created_at > ? AND CASE WHEN provider_subject IS NULL THEN 0 ELSE 1 END BETWEEN ? AND ?
+     AND sessions.created_at > ? AND way BETWEEN ? AND ?
      AND ${emailContains} > 0 AND waits_for_factor = 0 AND disabled_at IS NULL
    ORDER BY seen_at DESC, sessions.id DESC LIMIT ?`;
 export const sessionSearch = sql<Parameters, Row>({
@@ -48,8 +48,8 @@ export function createSessionSearch({ read }: Pick<Database, "read">, access: Ac
     const user = openUser(access, row);
     // The MAC of the row names the user, and the join could name another one.
     if (session === undefined || user?.id !== session.userId) return undefined;
-    const { id, createdAt, seenAt, address, userAgent, providerSubject } = session;
-    return { id, createdAt, seenAt, address, userAgent, user, isSignOn: providerSubject !== null };
+    const { id, createdAt, seenAt, address, userAgent, way } = session;
+    return { id, createdAt, seenAt, address, userAgent, user, way };
   }
 
   /**
@@ -57,12 +57,13 @@ export function createSessionSearch({ read }: Pick<Database, "read">, access: Ac
    * @returns `examined`: the positions of all rows that were read, also of those that this server did not write.
    */
   return async (
-    { email, isSignOn, seenAfter, seenUntil, after }: SessionSearch,
+    { email, way, seenAfter, seenUntil, after }: SessionSearch,
     { idle, persistentIdle, createdAfter }: SessionsSince,
     limit: number,
   ): Promise<{ readonly found: readonly SessionOfUser[]; readonly examined: readonly SessionPosition[] }> => {
     const until = Math.min(seenUntil, after?.seenAt ?? seenUntil);
-    const [least, most] = isSignOn === null ? [0, 1] : [Number(isSignOn), Number(isSignOn)];
+    const { here: first, break_glass: last } = sessionWays;
+    const [least, most] = way === null ? [first, last] : [sessionWays[way], sessionWays[way]];
     const { seenAt: before, id: idBefore } = after ?? { seenAt: until + 1, id: 0 };
     const readOf = (persistent: number, endedSince: number) => {
       const since = Math.max(endedSince, seenAfter);

@@ -4,13 +4,15 @@ import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, Transaction, WriteConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import type { ClientContext, ListedSession, Session, User } from "../account.ts";
+import type { ClientContext, ListedSession, Session, SessionWay, User } from "../account.ts";
 import { providerLogouts, sessions, users } from "./tables.ts";
 import { allBeyond, findUserIn, markUsed, nextId, openUser, type UserRow, userColumns } from "./users.ts";
 
 export interface NewSession {
   readonly digest: Buffer;
   readonly userId: number;
+  /** A session that replaces another one takes its value instead. */
+  readonly way: SessionWay;
   /** The user has already shown every factor. */
   readonly complete: boolean;
   /** The browser keeps the cookie when it closes. A session that replaces another one takes its value instead. */
@@ -128,7 +130,11 @@ const logoutKeptMs = 10 * minuteMs;
 const insertLogout = providerLogouts.insert(
   "ON CONFLICT (key) DO UPDATE SET issued_at = excluded.issued_at, received_at = excluded.received_at WHERE excluded.issued_at >= provider_logouts.issued_at",
 );
-const removeOldLogouts = sql<[receivedAt: number]>("DELETE FROM provider_logouts WHERE received_at <= ?");
+const oldLogouts = "SELECT key FROM provider_logouts WHERE received_at <= ? LIMIT ?";
+const removeOldLogouts = sql<[receivedAt: number, logoutsMax: number]>({
+  sqlite: `DELETE FROM provider_logouts WHERE key IN (${oldLogouts})`,
+  postgres: `DELETE FROM provider_logouts WHERE key = ANY (ARRAY(${oldLogouts} FOR UPDATE SKIP LOCKED))`,
+});
 const findLogout = sql<[ofSubject: string, ofSid: string, issuedAt: number, receivedAfter: number], { one: number }>(
   "SELECT 1 AS one FROM provider_logouts WHERE (key = ? OR key = ?) AND issued_at >= ? AND received_at > ? LIMIT 1",
 );
@@ -196,7 +202,7 @@ function columnsOf(session: ProviderSession | null) {
 /** Requires the accounts lock. Writes nothing when it refuses. */
 async function insert(tx: Transaction, access: AccessKeys, session: NewSession): Promise<boolean> {
   const { digest, userId, complete, replaces, client, now, perUserMax, provided, onComplete } = session;
-  let { isProved, persistent, adminUntil, providerSession } = session;
+  let { way, isProved, persistent, adminUntil, providerSession } = session;
   // Read again: the user may have changed since the sign-in began.
   const user = await findUserIn(tx, access, userId);
   if (user === undefined || user.disabledAt !== null) return false;
@@ -204,7 +210,7 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
     const waiting = await tx.one(waitingSession, replaces.digest, userId, replaces.since);
     const opened = waiting === undefined ? undefined : reading.open(access, waiting);
     if (opened === undefined) return false;
-    ({ persistent, adminUntil } = opened);
+    ({ way, persistent, adminUntil } = opened);
     providerSession = providerSessionOf(opened);
     isProved = true;
   }
@@ -219,7 +225,7 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
   const { address } = client;
   const atProvider = columnsOf(providerSession);
   const deciding = { provedAt: isProved ? now : null, waitsForFactor, persistent, adminUntil, ...atProvider };
-  const row = { digest, id, userId, createdAt: now, seenAt: now, ...deciding, address, userAgent };
+  const row = { digest, id, userId, way, createdAt: now, seenAt: now, ...deciding, address, userAgent };
   await insertSession(tx, access, row);
   if (waitsForFactor) return true;
   await tx.run(recordSignIn, now, userId);
@@ -282,11 +288,14 @@ export function createSessionStore(db: Database, access: AccessKeys) {
     deleteSessionsSeenBefore: (persistent: boolean, seenAt: number, sessionsMax: number): Promise<number> =>
       autocommit.run(removeIdle, persistent ? 1 : 0, seenAt, sessionsMax),
 
+    /** @returns how many logouts that prevent no sign-on any more were deleted, at most `logoutsMax`. */
+    deleteOldLogouts: (now: number, logoutsMax: number): Promise<number> =>
+      autocommit.run(removeOldLogouts, now - logoutKeptMs, logoutsMax),
+
     /** See `LogoutToken`. Sign-ons of that time that are still under way start no session. */
     endProviderSessions: (logout: LogoutToken, now: number): Promise<void> =>
       db.writeSerialized("accounts", async (tx) => {
         const { issuer, sid, subject, issuedAt } = logout;
-        await tx.run(removeOldLogouts, now - logoutKeptMs);
         const key = keyOf(logout);
         await tx.run(insertLogout, ...providerLogouts.values({ key, issuedAt, receivedAt: now }));
         await (sid === undefined

@@ -16,7 +16,7 @@ import {
   text,
   withDefault,
 } from "../../database/table.ts";
-import { allScopes, type Scope } from "../account.ts";
+import { allScopes, type Scope, sessionWays } from "../account.ts";
 import { type AdminAction, adminActions } from "../admin/admin-actions.ts";
 
 // Times in milliseconds since the epoch.
@@ -65,6 +65,7 @@ export const sessions = new AuthenticatedTable("sessions", "session", {
   digest: authenticated(bytes),
   id: authenticated(integer),
   userId: authenticated(integer),
+  way: authenticated(oneOf(sessionWays)),
   createdAt: authenticated(integer),
   seenAt: harmless(integer, limit),
   waitsForFactor: authenticated(boolean),
@@ -217,7 +218,7 @@ export const signOnSteps = new Table("sign_on_steps", {
   createdAt: harmless(integer, limit),
 });
 
-/** Logouts that the provider reported, for ten minutes. */
+/** Logouts that the provider reported. They count for ten minutes, and the next cleanup removes them. */
 export const providerLogouts = new Table("provider_logouts", {
   key: harmless(text, "a row only prevents a sign-on of ten minutes, and a writer can delete every row"),
   issuedAt: harmless(integer, limit),

@@ -80,10 +80,12 @@ ${postgres(`
   CREATE INDEX users_created ON users(created_at, id);
   CREATE UNIQUE INDEX users_service ON users(service_group_id) WHERE service_group_id IS NOT NULL;
 
+  -- way: 0 here, 1 single sign-on, 2 break-glass link.
   CREATE TABLE sessions (
     digest BLOB PRIMARY KEY,
     id INTEGER NOT NULL UNIQUE,
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+    way INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     seen_at INTEGER NOT NULL,
     waits_for_factor INTEGER NOT NULL,

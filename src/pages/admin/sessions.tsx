@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import type { SessionOfUser, SessionPosition, SessionSearch } from "../../accounts/accounts.ts";
+import type { SessionOfUser, SessionPosition, SessionSearch, SessionWay } from "../../accounts/accounts.ts";
 import { dayMs, hourMs } from "../../base/clock.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
@@ -23,14 +23,14 @@ const activities = {
 } as const;
 type Activity = keyof typeof activities;
 const activityNames = ["hour", "day", "week", "older"] as const satisfies readonly Activity[];
-const ways = ["sign_on", "here"] as const;
+const ways = ["sign_on", "here", "break_glass"] as const satisfies readonly SessionWay[];
 
 interface SessionsFilter {
   /** A part of the email address; "": any. */
   readonly email: string;
   /** A part of the browser's name or of the address, as they are shown; "": any. */
   readonly place: string;
-  readonly way: (typeof ways)[number] | null;
+  readonly way: SessionWay | null;
   readonly seen: Activity | null;
   readonly after: SessionPosition | null;
 }
@@ -49,7 +49,8 @@ export async function showSessions(page: SignedInRequest): Promise<FastifyReply>
     sessions: found,
     next,
     ownId: page.session.id,
-    hasSignOn: config.singleSignOn !== undefined,
+    // A break-glass link works without a provider, too.
+    hasWays: config.singleSignOn !== undefined || found.some(({ way }) => way !== "here"),
     nowMs,
   };
   return page.render(sessionsView, model, { selfPath: sessionsPath(filter) });
@@ -80,7 +81,7 @@ function searchOf({ email, way, seen, after }: SessionsFilter, nowMs: number): S
   const activity: { readonly withinMs?: number; readonly beforeMs?: number } = seen === null ? {} : activities[seen];
   return {
     email,
-    isSignOn: way === null ? null : way === "sign_on",
+    way,
     seenAfter: activity.withinMs === undefined ? 0 : nowMs - activity.withinMs,
     seenUntil: activity.beforeMs === undefined ? nowMs : nowMs - activity.beforeMs,
     after,
@@ -110,7 +111,7 @@ interface SessionsModel {
   readonly next: SessionPosition | null;
   /** The administrator's own session. */
   readonly ownId: number;
-  readonly hasSignOn: boolean;
+  readonly hasWays: boolean;
   readonly nowMs: number;
 }
 
@@ -151,22 +152,18 @@ function nameOf({ user, userAgent, address }: SessionOfUser, messages: Messages)
   return messages.admin.actionOn({ action: browserName(userAgent, messages), name: `${user.email}, ${address}` });
 }
 
-function filtersOf({ filter, hasSignOn }: SessionsModel, { admin }: Messages): readonly Filter[] {
+function filtersOf({ filter, hasWays }: SessionsModel, { admin }: Messages): readonly Filter[] {
   const text = admin.sessionsPage;
   const way: Filter = {
     name: "way",
     label: text.way,
     value: filter.way ?? "",
-    options: [
-      { value: "", label: text.anyWay },
-      { value: "sign_on", label: text.signOn },
-      { value: "here", label: text.here },
-    ],
+    options: [{ value: "", label: text.anyWay }, ...ways.map((value) => ({ value, label: text.ways[value] }))],
   };
   return [
     { name: "email", label: admin.email, value: filter.email, maxLength: emailCharactersMax },
     { name: "place", label: text.place, value: filter.place, maxLength: placeCharactersMax },
-    ...(hasSignOn ? [way] : []),
+    ...(hasWays ? [way] : []),
     {
       name: "seen",
       label: text.activity,
@@ -179,11 +176,11 @@ function filtersOf({ filter, hasSignOn }: SessionsModel, { admin }: Messages): r
   ];
 }
 
-function columnsOf({ ownId, hasSignOn }: SessionsModel, page: PageContext): readonly Column<SessionOfUser>[] {
+function columnsOf({ ownId, hasWays }: SessionsModel, page: PageContext): readonly Column<SessionOfUser>[] {
   const { admin, profile } = page.messages;
   const { from, began, seen, current } = profile.sessions;
-  const { browser, way, signOn, here } = admin.sessionsPage;
-  const wayColumn: Column<SessionOfUser> = { label: way, value: ({ isSignOn }) => (isSignOn ? signOn : here) };
+  const { browser, way: label, ways: names } = admin.sessionsPage;
+  const wayColumn: Column<SessionOfUser> = { label, value: ({ way }) => names[way] };
   return [
     {
       label: admin.email,
@@ -199,7 +196,7 @@ function columnsOf({ ownId, hasSignOn }: SessionsModel, page: PageContext): read
     },
     { label: browser, value: ({ userAgent }) => <bdi>{browserName(userAgent, page.messages)}</bdi> },
     { label: from, value: ({ address }) => <bdi dir="ltr">{address}</bdi> },
-    ...(hasSignOn ? [wayColumn] : []),
+    ...(hasWays ? [wayColumn] : []),
     { label: began, time: ({ createdAt }) => createdAt },
     { label: seen, time: ({ seenAt }) => seenAt },
   ];
