@@ -66,7 +66,7 @@ async function violationsIn(page: Page, rules: object): Promise<unknown> {
 }
 
 /** The elements that make the page scroll sideways. */
-async function overflowing(page: Page): Promise<unknown> {
+export async function overflowing(page: Page): Promise<unknown> {
   return page.evaluate(`(() => {
     const root = document.scrollingElement;
     if (root.scrollWidth <= root.clientWidth) return [];
