@@ -11,6 +11,7 @@ import { createEmailStore } from "../mail/store/emails.ts";
 import { createPushStore } from "../pushes/store/push-store.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { checkBaseUrl, checkForwarders, checkServer, probeOverHttp } from "./doctor/check-network.ts";
+import { checkSignOn } from "./doctor/check-sign-on.ts";
 import {
   checkBlobFolder,
   checkBucket,
@@ -52,6 +53,7 @@ export function addDoctorCommand(program: Command, { io, setExitCode }: CommandD
         ...(await check("disk space", () => checkSpace(loaded.config, diskSpaceOf(loaded.config.dataDir)))),
         ...(await check("files in S3", () => checkBucket(loaded.config, io))),
         ...checkBaseUrl(loaded.config),
+        ...(await check("single sign-on", () => checkSignOn(loaded.config.singleSignOn, { clock: io.clock, fetch }))),
         ...(await check("mail", () => checkMail(loaded.config.mail, createSmtpMailer))),
         ...(await check("server", () => checkServer(loaded.config, probeOverHttp))),
       ];

@@ -165,6 +165,16 @@ describe("the groups", () => {
     expect(await answerTo(claims, settings)).toMatchObject({ because });
   });
 
+  it.each<[Claims, string, string | null]>([
+    [{}, "groups", null],
+    [{ groups: [] }, "groups", "[]"],
+    [{ groups: 7 }, "groups", "7"],
+    [{ hasgroups: true }, "hasgroups", "true"],
+    [{ _claim_names: { groups: "src1" } }, "_claim_names", '{"groups":"src1"}'],
+  ])("%j are refused with the claim %s and the value %s", async (claims, claim, value) => {
+    expect(await answerTo(claims, user)).toMatchObject({ claim, value });
+  });
+
   it("may be in the UserInfo response", async () => {
     const claims = { email, email_verified: true };
     expect(await answerTo(claims, user, { groups: ["staff"] })).toMatchObject({ verifiedEmail: email });

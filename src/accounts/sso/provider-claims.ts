@@ -57,7 +57,8 @@ export function readClaims(sent: SentClaims, settings: TrustSettings): ReadClaim
   const groups = usesGroups(settings) ? groupsIn(sent, settings.groupsClaim) : [];
   if (!isList(groups)) return groups;
   if (settings.userGroup !== undefined && !groups.includes(settings.userGroup)) {
-    return refusal("not_in_group", settings.groupsClaim, groups);
+    const isSent = [sent.idToken, sent.userInfo ?? {}].some((claims) => Object.hasOwn(claims, settings.groupsClaim));
+    return refusal("not_in_group", settings.groupsClaim, isSent ? groups : undefined);
   }
   const isAdministrator = settings.adminGroup !== undefined && groups.includes(settings.adminGroup);
   const read = { isAdministrator, groups: usesGroups(settings) ? groups : undefined };
@@ -112,7 +113,10 @@ function hasOverage(claims: Fields, claim: string): boolean {
 
 function groupsIn({ idToken, userInfo = {} }: SentClaims, claim: string): readonly string[] | ClaimRefusal {
   for (const claims of [idToken, userInfo]) {
-    if (hasOverage(claims, claim)) return refusal("unknown_groups", claim, claims._claim_names ?? claims.hasgroups);
+    if (hasOverage(claims, claim)) {
+      const marker = claims._claim_names === undefined ? "hasgroups" : "_claim_names";
+      return refusal("unknown_groups", marker, claims[marker]);
+    }
     const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
     if (typeof value === "string") return [value];
     if (isList(value)) return value;
