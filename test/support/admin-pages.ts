@@ -66,12 +66,12 @@ function bulkPages(text: string, page: PageContext): readonly Page[] {
     { ...request, finishedAt: null },
     { ...request, network: "", createdBefore: nowMs, largerThanBytes: 0, finishedAt: nowMs },
   ];
-  const model = { typed, problems: {}, preview: undefined, proof: null, proofProblem: undefined, latest, nowMs };
+  const model = { typed, problems: {}, preview: undefined, proof: null, state: untouched, latest, nowMs };
   const preview = { count: 1, bytes: 1, isComplete: false };
   return [
     bulkEndingView({ ...model, latest: [] }, page),
     bulkEndingView({ ...model, problems: { network: text, olderHours: text, largerMib: text, all: text } }, page),
-    bulkEndingView({ ...model, preview, proofProblem: text }, page),
+    bulkEndingView({ ...model, preview, state: { ...untouched, problems: { proof: text } } }, page),
     bulkEndingView({ ...model, preview: { count: 0, bytes: 0, isComplete: true } }, page),
   ];
 }

@@ -9,15 +9,9 @@ import { closedView } from "../../src/pages/entry.tsx";
 import { firstRunView } from "../../src/pages/first-run.tsx";
 import type { Page, PageContext } from "../../src/pages/page.ts";
 import { invalidResetView, newPasswordView, noResetView, requestResetPage } from "../../src/pages/reset-password.tsx";
-import { type SignInRefusal, signInView } from "../../src/pages/sign-in/view.tsx";
+import { signInView } from "../../src/pages/sign-in/view.tsx";
 import { signUpSentView, signUpView } from "../../src/pages/sign-up.tsx";
 import { untouched } from "../../src/pages/take-form.ts";
-
-const refusals: readonly (SignInRefusal | null)[] = [
-  null,
-  { reason: "wrong" },
-  { reason: "too_many", retryAfterSeconds: 2 },
-];
 
 /** The pages for signing in and up, in every state. @param typed the text in every untrusted place. */
 export function signInPages(typed: string, page: PageContext): readonly Page[] {
@@ -26,6 +20,7 @@ export function signInPages(typed: string, page: PageContext): readonly Page[] {
   const wrong = { email: entry.problems.email, password: entry.problems.passwordCommon };
   const form = { email: typed, state };
   const signUp = { ...form, takesFiles: true };
+  const refused = { ...state, status: 401 };
   const signIn = {
     provider: typed,
     passkeys: true,
@@ -35,15 +30,14 @@ export function signInPages(typed: string, page: PageContext): readonly Page[] {
     idleSeconds: 7_200,
     confirmation: "mailed" as const,
     signUps: true,
+    done: null,
+    firstRun: false,
   };
   return [
-    ...refusals.map((refusal) => signInView({ ...signIn, refusal, done: null, firstRun: false }, page)),
-    signInView(
-      { ...signIn, refusal: { reason: "wrong" }, confirmation: "by_administrator", done: null, firstRun: false },
-      page,
-    ),
-    signInView({ ...signIn, refusal: null, done: "confirmed", firstRun: false }, page),
-    signInView({ ...signIn, refusal: null, done: "password_changed", firstRun: true }, page),
+    ...[untouched, state, refused].map((shown) => signInView({ ...signIn, state: shown }, page)),
+    signInView({ ...signIn, state: refused, confirmation: "by_administrator" }, page),
+    signInView({ ...signIn, state: untouched, done: "confirmed" }, page),
+    signInView({ ...signIn, state: untouched, done: "password_changed", firstRun: true }, page),
     closedView("sign-in", page),
     closedView("sign-up", page),
     firstRunView({ ...form, state: { ...state, problems: { ...wrong, boot_code: entry.problems.bootCode } } }, page),

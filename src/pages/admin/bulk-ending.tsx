@@ -1,4 +1,5 @@
 import type { FastifyReply } from "fastify";
+import type { ProtectedChange } from "../../accounts/accounts.ts";
 import { hourMs } from "../../base/clock.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
@@ -16,9 +17,11 @@ import { ProofFields } from "../factors/proof.tsx";
 import { List } from "../lists/list.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { Field, InputField, TextField } from "../parts/fields.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
 export const bulkEndingPath = `${adminPaths.pushes}/end`;
@@ -41,29 +44,35 @@ type FilterProblems = Partial<Record<"network" | "olderHours" | "largerMib" | "a
 export function showBulkEnding(page: SignedInRequest): Promise<FastifyReply> {
   const typed = typedFilter((name) => page.query(name));
   const isAsked = page.query("network") !== undefined;
-  return renderBulkEnding(page, typed, { status: 200, isAsked, proofProblem: undefined });
+  return renderBulkEnding(page, typed, isAsked ? untouched : null);
 }
 
 /**
  * `POST /admin/pushes/end`. What was destroyed cannot be restored, so the administrator has to prove it as a change of an own
  * factor. A job ends the pushes in the background.
  */
-export async function startBulkEnding(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, pushes } = page.services;
-  const form = await page.form();
-  const typed = typedFilter((name) => textOf(form, name));
-  const { filter } = readFilter(typed, page.messages);
-  if (filter === undefined)
-    return renderBulkEnding(page, typed, { status: 422, isAsked: true, proofProblem: undefined });
-  const confirmation = await accounts.confirmChange(changeOf(page, form));
-  if (confirmation.outcome !== "proven") {
-    const { status, message } = refusedChange(page, confirmation);
-    return renderBulkEnding(page, typed, { status, isAsked: true, proofProblem: message });
-  }
-  const entry = accounts.adminEntry("ended_pushes", describeBulkEnding(filter), administratorOf(page));
-  await pushes.startBulkEnding(filter, page.actor, entry);
-  return page.redirect(bulkEndingPath);
+export function startBulkEnding(page: SignedInRequest): Promise<FastifyReply> {
+  return takeForm(page, bulkEndingForm, async ({ typed, change }) => {
+    const { accounts, pushes } = page.services;
+    const { filter } = readFilter(typed, page.messages);
+    if (filter === undefined) return refused({});
+    const confirmation = await accounts.confirmChange(change);
+    if (confirmation.outcome !== "proven") return refusedChange(page, confirmation);
+    const entry = accounts.adminEntry("ended_pushes", describeBulkEnding(filter), administratorOf(page));
+    await pushes.startBulkEnding(filter, page.actor, entry);
+    return page.redirect(bulkEndingPath);
+  });
 }
+
+interface Sent {
+  readonly typed: TypedFilter;
+  readonly change: ProtectedChange;
+}
+
+const bulkEndingForm: FormDeclaration<SignedInRequest, Sent, "proof"> = {
+  read: (fields, page) => ({ typed: typedFilter((name) => textOf(fields, name)), change: changeOf(page, fields) }),
+  show: (page, { typed }, state) => renderBulkEnding(page, typed, state),
+};
 
 function typedFilter(value: (name: string) => string | undefined): TypedFilter {
   const typed = (name: string) => (value(name) ?? "").trim().slice(0, typedCharactersMax);
@@ -96,21 +105,21 @@ function readFilter(typed: TypedFilter, { admin: { bulk }, problems: { range } }
 async function renderBulkEnding(
   page: SignedInRequest,
   typed: TypedFilter,
-  shown: { readonly status: number; readonly isAsked: boolean; readonly proofProblem: string | undefined },
+  state: FormState<"proof"> | null,
 ): Promise<FastifyReply> {
   const { pushes, clock } = page.services;
-  const { problems, filter } = shown.isAsked ? readFilter(typed, page.messages) : { problems: {} };
+  const { problems, filter } = state !== null ? readFilter(typed, page.messages) : { problems: {} };
   const model: BulkEndingModel = {
     typed,
     problems,
     preview: filter && (await pushes.previewBulkEnding(filter)),
     proof: await proofOffered(page),
-    proofProblem: shown.proofProblem,
+    state: state ?? untouched,
     latest: await pushes.latestBulkEndings(),
     nowMs: clock.now(),
   };
   const hasProblems = Object.keys(problems).length > 0;
-  const status = hasProblems ? 422 : shown.status;
+  const status = hasProblems ? 422 : model.state.status;
   return page.render(bulkEndingView, model, { status, selfPath: page.isGet ? bulkEndingPath : null });
 }
 
@@ -121,7 +130,7 @@ interface BulkEndingModel {
   readonly preview: BulkEndingPreview | undefined;
   /** null: none is needed, because the administrator has just signed in. */
   readonly proof: ProofOffered | null;
-  readonly proofProblem: string | undefined;
+  readonly state: FormState<"proof">;
   readonly latest: readonly BulkEnding[];
   readonly nowMs: number;
 }
@@ -226,7 +235,7 @@ interface PreviewProps {
   readonly page: PageContext;
 }
 
-function Preview({ preview, model: { typed, proof, proofProblem }, page }: PreviewProps) {
+function Preview({ preview, model: { typed, proof, state }, page }: PreviewProps) {
   const { admin, formats } = page.messages;
   const { bulk } = admin;
   const { count, bytes, isComplete } = preview;
@@ -242,8 +251,9 @@ function Preview({ preview, model: { typed, proof, proofProblem }, page }: Previ
         <input type="hidden" name="older_hours" value={typed.olderHours} />
         <input type="hidden" name="larger_mib" value={typed.largerMib} />
         <input type="hidden" name="owners" value={typed.owners} />
+        <FormNotices state={state} page={page} />
         <p>{bulk.endManyText}</p>
-        {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={proofProblem} />}
+        {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={state.problems.proof} />}
         <div class="form-end">
           <button type="submit" class="button button-danger">
             {bulk.endManyConfirm}

@@ -11,6 +11,7 @@ import type { IconName } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
+import { type FormState, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 import { type LeftOpen, LeftOpenCard, linksCounted } from "./left-open.tsx";
 
@@ -100,9 +101,9 @@ export async function isProven(
   // The first form asks for no proof.
   const isGiven = form.proof !== undefined || form.proof_passkey !== undefined;
   const isFirst = !isGiven && confirmation.outcome === "proof_failed";
-  const { status, message } = isFirst ? { status: 200, message: undefined } : refusedChange(page, confirmation);
-  const model: ProofModel = { ...question, proof: await proofOffered(page), problem: message };
-  page.render(proofView, model, { status });
+  const state: Partial<FormState<"proof">> = isFirst ? untouched : refusedChange(page, confirmation).state;
+  const model: ProofModel = { ...question, proof: await proofOffered(page), problem: state.problems?.proof };
+  page.render(proofView, model, { status: state.status ?? 422 });
   return false;
 }
 

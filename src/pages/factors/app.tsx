@@ -1,76 +1,68 @@
 import type { FastifyReply } from "fastify";
+import type { ProtectedChange } from "../../accounts/accounts.ts";
 import { nameOf } from "../../branding/branding.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { CodeField, Field } from "../parts/fields.tsx";
-import { Notice } from "../parts/notice.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { changeOf, proofOffered, refusedChange, retryMessage } from "./changes.ts";
-import { renderFirstCodes, renderRefused } from "./handler.ts";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import { changeOf, proofOffered, refusedChange } from "./changes.ts";
+import { removeFactor, renderFirstCodes } from "./handler.ts";
 import type { ProofOffered } from "./model.ts";
 import { appPath, factorsPath } from "./paths.ts";
 import { ProofFields } from "./proof.tsx";
 
+interface Typed {
+  readonly change: ProtectedChange;
+  /** Of the secret to show again; an invalid or expired one is replaced by a new secret. */
+  readonly setUp: string;
+  readonly code: string;
+}
+
+const appForm: FormDeclaration<SignedInRequest, Typed, "code" | "proof"> = {
+  read: (fields, page) => ({
+    change: changeOf(page, fields),
+    setUp: textOf(fields, "set_up"),
+    code: textOf(fields, "code"),
+  }),
+  show: (page, { setUp }, state) => renderApp(page, setUp, state),
+};
+
 /** `GET /users/factors/authenticator_app` */
 export function showApp(page: SignedInRequest): Promise<FastifyReply> {
-  return renderApp(page, 200, "", null);
+  return renderApp(page, "", untouched);
 }
 
 /** `POST /users/factors/authenticator_app` */
-export async function addApp(page: SignedInRequest): Promise<FastifyReply> {
-  const form = await page.form();
-  const { app } = page.messages.factors;
-  const setUp = textOf(form, "set_up");
-  const code = textOf(form, "code");
-  const answer = await page.services.accounts.addAuthenticatorApp(changeOf(page, form), { setUp, code });
-  const refuse = (status: number, problem: NonNullable<AppModel["problem"]>) => renderApp(page, status, setUp, problem);
-  switch (answer.outcome) {
-    case "added":
-      if (answer.backupCodes === null) return page.redirect(factorsPath);
-      return renderFirstCodes(page, answer.backupCodes);
-    case "wrong_code":
-      return refuse(422, { at: "code", message: app.wrong });
-    case "stale":
-      return refuse(422, { at: "form", message: app.stale });
-    case "too_many":
-      return refuse(429, { at: "form", message: retryMessage(page, answer.retryAfterSeconds) });
-    default: {
-      const { status, message } = refusedChange(page, answer);
-      return refuse(status, { at: "proof", message });
+export function addApp(page: SignedInRequest): Promise<FastifyReply> {
+  return takeForm(page, appForm, async ({ change, setUp, code }) => {
+    const { app } = page.messages.factors;
+    const answer = await page.services.accounts.addAuthenticatorApp(change, { setUp, code });
+    switch (answer.outcome) {
+      case "added":
+        if (answer.backupCodes === null) return page.redirect(factorsPath);
+        return renderFirstCodes(page, answer.backupCodes);
+      case "wrong_code":
+        return refused({ code: app.wrong });
+      case "stale":
+        return refused({}, { refusal: app.stale });
+      default:
+        return refusedChange(page, answer);
     }
-  }
+  });
 }
 
 /** `POST /users/factors/authenticator_app/remove` */
-export async function removeApp(page: SignedInRequest): Promise<FastifyReply> {
-  const form = await page.form();
-  const answer = await page.services.accounts.removeAuthenticatorApp(changeOf(page, form));
-  switch (answer.outcome) {
-    case "removed":
-      return page.redirect(factorsPath);
-    case "unknown":
-      return page.notFound();
-    case "last_required":
-      return renderRefused(page, "remove_app", {
-        status: 422,
-        message: page.messages.factors.manage.lastRequired,
-      });
-    default:
-      return renderRefused(page, "remove_app", refusedChange(page, answer));
-  }
+export function removeApp(page: SignedInRequest): Promise<FastifyReply> {
+  return removeFactor(page, "remove_app", (change) => page.services.accounts.removeAuthenticatorApp(change));
 }
 
-/** @param setUp of the secret to show again; an invalid or expired one is replaced by a new secret. */
-async function renderApp(
-  page: SignedInRequest,
-  status: number,
-  setUp: string,
-  problem: AppModel["problem"],
-): Promise<FastifyReply> {
+async function renderApp(page: SignedInRequest, setUp: string, state: AppModel["state"]): Promise<FastifyReply> {
   const { accounts, branding } = page.services;
   const factors = await accounts.findFactors(page.session.user.id);
   // The host name tells the entries of two servers apart in one app. In the QR code's address a colon ends the issuer.
@@ -78,8 +70,8 @@ async function renderApp(
   const issuer = `${name} (${new URL(page.baseUrl).hostname})`;
   const offer = accounts.offerAuthenticatorApp(page.session, issuer, setUp);
   const proof = await proofOffered(page);
-  const model = { ...offer, problem, proof, replaces: factors.appAddedAt !== null };
-  return page.render(appView, model, { status, selfPath: page.isGet ? appPath : null });
+  const model = { ...offer, state, proof, replaces: factors.appAddedAt !== null };
+  return page.render(appView, model, { status: state.status, selfPath: page.isGet ? appPath : null });
 }
 
 interface AppModel {
@@ -92,23 +84,18 @@ interface AppModel {
   /** The account has an app already; this one replaces it. */
   readonly replaces: boolean;
   readonly proof: ProofOffered | null;
-  readonly problem: { readonly at: "code" | "proof" | "form"; readonly message: string } | null;
+  readonly state: FormState<"code" | "proof">;
 }
 
 /** Fields `set_up`, `code` and the proof, posted to `/users/factors/authenticator_app`. */
 function appView(model: AppModel, page: PageContext): Page {
   const { app, manage } = page.messages.factors;
-  const { problem } = model;
-  const problemAt = (at: "code" | "proof") => (problem?.at === at ? problem.message : undefined);
+  const { problems } = model.state;
   return (
     <Layout page={page} title={app.setUpHeading} width="narrow" privatePage scripts={["passkeys.js"]}>
       <div class="card" data-secret>
         <h1>{app.setUpHeading}</h1>
-        {problem?.at === "form" && (
-          <Notice tone="danger" icon="alert" alert>
-            <p>{problem.message}</p>
-          </Notice>
-        )}
+        <FormNotices state={model.state} page={page} />
         <p>{app.scan}</p>
         <div class="qr-frame">
           <QrCode text={model.uri} label={app.qrLabel} />
@@ -133,11 +120,11 @@ function appView(model: AppModel, page: PageContext): Page {
             id="code"
             label={app.code}
             hint={app.codeHint}
-            problem={problemAt("code")}
-            focus={problem?.at === "code"}
+            problem={problems.code}
+            focus={problems.code !== undefined}
           />
           {model.proof !== null && (
-            <ProofFields page={page} id="proof" offered={model.proof} problem={problemAt("proof")} />
+            <ProofFields page={page} id="proof" offered={model.proof} problem={problems.proof} />
           )}
           {model.replaces && <p class="field-hint">{app.replaces}</p>}
           <button type="submit" class="button button-primary button-large button-wide">

@@ -4,6 +4,7 @@ import { AppError } from "../../base/errors.ts";
 import { productName } from "../../branding/branding.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
+import { refused } from "../take-form.ts";
 import type { ProofOffered } from "./model.ts";
 
 /** The passkey's answer in this field; null: the field is empty, or passkeys do not work at this origin. */
@@ -29,18 +30,13 @@ export async function proofOffered(page: SignedInRequest): Promise<ProofOffered 
   return { password: session.user.hasPassword, code: needed === "password_or_factor", passkey };
 }
 
-export type RefusedChange = ReturnType<typeof refusedChange>;
-
-/**
- * Sets Retry-After where it applies. @returns the status and the sentence with which the page of the change is shown again.
- * @throws AppError not_authenticated if the session has ended meanwhile.
- */
+/** Sets Retry-After where it applies. @throws AppError not_authenticated if the session has ended meanwhile. */
 export function refusedChange(page: PageRequest, refusal: ChangeRefusal) {
   switch (refusal.outcome) {
     case "proof_failed":
-      return { status: 422, message: page.messages.factors.proof.wrong };
+      return refused({ proof: page.messages.factors.proof.wrong });
     case "too_many":
-      return { status: 429, message: retryMessage(page, refusal.retryAfterSeconds) };
+      return refused({ proof: retryMessage(page, refusal.retryAfterSeconds) }, { status: 429 });
     case "session_ended":
       throw new AppError("not_authenticated", "This session has ended.");
   }

@@ -1,65 +1,99 @@
 import type { FastifyReply } from "fastify";
-import type { SignedInRequest } from "../request.ts";
+import type { PasskeyAnswer, ProtectedChange } from "../../accounts/accounts.ts";
+import { textOf } from "../../http/body/form-fields.ts";
+import type { PageServices, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
+import { type FormDeclaration, refused, takeForm } from "../take-form.ts";
 import { backupCodesView } from "./backup-codes.tsx";
-import { changeOf, proofOffered, type RefusedChange, refusedChange, relyingPartyOf } from "./changes.ts";
+import { changeOf, passkeyAnswerOf, proofOffered, refusedChange, relyingPartyOf } from "./changes.ts";
 import { type FactorsModel, type FormName, hasFactor } from "./model.ts";
 import { factorsPath } from "./paths.ts";
 import { factorsView } from "./view.tsx";
 
 /** `GET /users/factors` */
 export function showFactors(page: SignedInRequest): Promise<FastifyReply> {
-  return renderFactors(page, 200, {});
+  return renderFactors(page, "", null);
+}
+
+interface Typed {
+  readonly change: ProtectedChange;
+  readonly passkeyName: string;
+  readonly passkey: PasskeyAnswer | null;
+}
+
+/** A form of the page of factors. */
+export function factorForm(name: FormName): FormDeclaration<SignedInRequest, Typed, "proof" | "name"> {
+  return {
+    read: (fields, page) => ({
+      change: changeOf(page, fields),
+      passkeyName: textOf(fields, "name"),
+      passkey: passkeyAnswerOf(page, fields, "passkey"),
+    }),
+    show: (page, { passkeyName }, state) => renderFactors(page, passkeyName, { form: name, state }),
+  };
 }
 
 /** `POST /users/factors/backup_codes` */
-export async function createBackupCodes(page: SignedInRequest): Promise<FastifyReply> {
-  const form = await page.form();
-  const answer = await page.services.accounts.makeBackupCodes(changeOf(page, form));
-  switch (answer.outcome) {
-    case "made":
-      return page.render(backupCodesView, {
-        codes: answer.backupCodes,
-        added: false,
-        next: nextOf(page) ?? factorsPath,
-      });
-    case "unknown":
-      return page.notFound();
-    default:
-      return renderRefused(page, "backup_codes", refusedChange(page, answer));
-  }
+export function createBackupCodes(page: SignedInRequest): Promise<FastifyReply> {
+  return takeForm(page, factorForm("backup_codes"), async ({ change }) => {
+    const answer = await page.services.accounts.makeBackupCodes(change);
+    switch (answer.outcome) {
+      case "made": {
+        const next = nextOf(page) ?? factorsPath;
+        return page.render(backupCodesView, { codes: answer.backupCodes, added: false, next });
+      }
+      case "unknown":
+        return page.notFound();
+      default:
+        return refusedChange(page, answer);
+    }
+  });
 }
 
 /** The page that a user without backup codes was on the way to when signing in. */
 const nextOf = (page: SignedInRequest) => ownPath(page.query("next"));
 
-type Shown = Partial<Pick<FactorsModel, "passkeyName" | "problem">>;
-
-export async function renderFactors(page: SignedInRequest, status: number, shown: Shown): Promise<FastifyReply> {
+async function renderFactors(
+  page: SignedInRequest,
+  passkeyName: string,
+  sent: FactorsModel["sent"],
+): Promise<FastifyReply> {
   const { accounts, config } = page.services;
   const factors = await accounts.findFactors(page.user.id);
-  const proof = await proofOffered(page);
   const model: FactorsModel = {
-    passkeyName: "",
-    problem: null,
-    ...shown,
     ...factors,
-    proof,
+    passkeyName,
+    sent,
+    proof: await proofOffered(page),
     next: nextOf(page),
     required: !hasFactor(factors) && config.accounts.requireSecondFactor,
     passkeysPossible: relyingPartyOf(page.baseUrl) !== undefined,
   };
-  return page.render(factorsView, model, { status, selfPath: page.isGet ? withNext(factorsPath, model.next) : null });
+  const selfPath = page.isGet ? withNext(factorsPath, model.next) : null;
+  return page.render(factorsView, model, { status: sent?.state.status ?? 200, selfPath });
 }
 
-/** The page again, with the problem at the proof of this form. */
-export function renderRefused(
+type Removed = Awaited<ReturnType<PageServices["accounts"]["removePasskey"]>>;
+
+/** How a factor is removed, whichever it is. */
+export function removeFactor(
   page: SignedInRequest,
   form: FormName,
-  { status, message }: RefusedChange,
-  shown: Shown = {},
+  remove: (change: ProtectedChange) => Promise<Removed>,
 ): Promise<FastifyReply> {
-  return renderFactors(page, status, { ...shown, problem: { form, at: "proof", message } });
+  return takeForm(page, factorForm(form), async ({ change }) => {
+    const answer = await remove(change);
+    switch (answer.outcome) {
+      case "removed":
+        return page.redirect(factorsPath);
+      case "unknown":
+        return page.notFound();
+      case "last_required":
+        return refused({ proof: page.messages.factors.manage.lastRequired });
+      default:
+        return refusedChange(page, answer);
+    }
+  });
 }
 
 /**

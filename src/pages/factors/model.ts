@@ -1,14 +1,8 @@
 import type { Factors } from "../../accounts/accounts.ts";
+import type { FormState } from "../take-form.ts";
 
 /** The form of the page that a problem belongs to. */
 export type FormName = "add_passkey" | "remove_app" | "backup_codes" | `remove_passkey_${number}`;
-
-export interface FactorsProblem {
-  readonly form: FormName;
-  /** The proof, the name of a new passkey, or the whole form. */
-  readonly at: "proof" | "name" | "form";
-  readonly message: string;
-}
 
 export function hasFactor({ appAddedAt, passkeys }: Pick<Factors, "appAddedAt" | "passkeys">): boolean {
   return appAddedAt !== null || passkeys.length > 0;
@@ -25,7 +19,8 @@ export interface FactorsModel extends Factors {
   readonly passkeysPossible: boolean;
   /** As typed, when the form is sent back. */
   readonly passkeyName: string;
-  readonly problem: FactorsProblem | null;
+  /** The form that is sent back, and why; null: none. */
+  readonly sent: { readonly form: FormName; readonly state: FormState<"proof" | "name"> } | null;
 }
 
 /** How a user can prove a change. With neither a password nor a code: only by signing in again. */

@@ -3,6 +3,7 @@ import type { PageContext } from "../page.ts";
 import { PasskeyButton, PasskeysMissing } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { TextField } from "../parts/fields.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import type { FactorsModel } from "./model.ts";
@@ -69,32 +70,23 @@ function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passke
 /** A script shows it in browsers with passkeys; elsewhere a sentence explains why it is missing. */
 function AddForm({ model, page }: SectionProps) {
   const { passkeys } = page.messages.factors;
-  const problem = model.problem?.form === "add_passkey" ? model.problem : undefined;
+  const sent = model.sent?.form === "add_passkey" ? model.sent.state : undefined;
   return (
     <>
       <PasskeysMissing page={page} />
       <div hidden data-with-passkeys>
         <PostForm page={page} action={passkeysPath} class="form group">
-          {problem?.at === "form" && (
-            <p class="field-problem" role="alert">
-              {problem.message}
-            </p>
-          )}
+          {sent !== undefined && <FormNotices state={sent} page={page} />}
           <TextField
             id="name"
             label={passkeys.name}
             hint={passkeys.nameHint}
-            problem={problem?.at === "name" ? problem.message : undefined}
+            problem={sent?.problems.name}
             value={model.passkeyName}
             required
           />
           {model.proof !== null && (
-            <ProofFields
-              page={page}
-              id="add_passkey_proof"
-              offered={model.proof}
-              problem={problem?.at === "proof" ? problem.message : undefined}
-            />
+            <ProofFields page={page} id="add_passkey_proof" offered={model.proof} problem={sent?.problems.proof} />
           )}
           <PasskeyButton
             page={page}

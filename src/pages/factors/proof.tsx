@@ -2,6 +2,7 @@ import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { type PageContext, pageHref } from "../page.ts";
 import { PasskeyButton } from "../parts/buttons.tsx";
 import { PasswordField } from "../parts/fields.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { FactorsModel, FormName, ProofOffered } from "./model.ts";
@@ -62,28 +63,19 @@ interface ProvenChangeProps {
 /** Two steps without a script, as `Confirm`; the second asks for a proof. */
 export function ProvenChange(props: ProvenChangeProps) {
   const { page, model, form } = props;
-  const problem = model.problem?.form === form ? model.problem : undefined;
+  const sent = model.sent?.form === form ? model.sent.state : undefined;
   const isRemoval = form !== "backup_codes";
   return (
-    <details class="confirm" open={problem !== undefined}>
+    <details class="confirm" open={sent !== undefined}>
       <summary class={isRemoval ? "button button-quiet-danger" : "button"} aria-label={props.accessibleLabel}>
         <Icon name={isRemoval ? "trash" : "dice"} />
         <span>{props.label}</span>
       </summary>
       <PostForm page={page} class="confirm-body confirm-proven" action={props.action}>
         <p>{props.explanation}</p>
-        {problem !== undefined && problem.at === "form" && (
-          <p class="field-problem" role="alert">
-            {problem.message}
-          </p>
-        )}
+        {sent !== undefined && <FormNotices state={sent} page={page} />}
         {model.proof !== null && (
-          <ProofFields
-            page={page}
-            id={`${form}_proof`}
-            offered={model.proof}
-            problem={problem?.at === "proof" ? problem.message : undefined}
-          />
+          <ProofFields page={page} id={`${form}_proof`} offered={model.proof} problem={sent?.problems.proof} />
         )}
         <button type="submit" class={isRemoval ? "button button-danger" : "button button-primary"}>
           {props.confirm}

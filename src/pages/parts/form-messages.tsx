@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { signInPath } from "../../http/authentication.ts";
 import { type PageContext, pageHref } from "../page.ts";
 import type { FormState } from "../take-form.ts";
-import { type FieldProblem, Notice, ProblemSummary, RefusalNotice } from "./notice.tsx";
+import { type FieldProblem, Notice, ProblemSummary } from "./notice.tsx";
 import { UnsentNotice } from "./unsent-notice.tsx";
 
 interface FormMessagesProps {
@@ -43,19 +43,26 @@ export function FormMessages({ page, unanswered, children }: FormMessagesProps) 
 export const withoutAccountField = "without_account";
 
 interface FormNoticesProps {
-  readonly state: Omit<FormState, "status" | "problems">;
+  readonly state: Pick<FormState, "refusal" | "reason"> & Partial<Pick<FormState, "status">>;
   readonly problems?: readonly FieldProblem[];
   /** The id of the form, if it can be sent without an account. */
   readonly withoutAccountForm?: string | undefined;
   readonly page: PageContext;
+  /** Below the refusal. */
+  readonly children?: ComponentChildren;
 }
 
 /** Why a form was sent back. */
-export function FormNotices({ state, problems = [], withoutAccountForm, page }: FormNoticesProps) {
+export function FormNotices({ state, problems = [], withoutAccountForm, page, children }: FormNoticesProps) {
   const { edit, problems: text } = page.messages;
   return (
     <>
-      <RefusalNotice text={state.refusal} />
+      {state.refusal !== null && (
+        <Notice tone="danger" icon={state.status === 401 || state.status === 422 ? "alert" : "clock"} alert>
+          <p>{state.refusal}</p>
+          {children}
+        </Notice>
+      )}
       <SessionNotice reason={state.reason} withoutAccountForm={withoutAccountForm} page={page} />
       {state.reason === "changed_meanwhile" && (
         <Notice tone="warning" icon="alert" alert>

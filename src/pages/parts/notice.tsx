@@ -41,16 +41,6 @@ export function TooManyNotice({ messages: { problems }, waitSeconds, formId }: T
   );
 }
 
-/** For a form that comes back with everything that was typed, and that the same person may send again. */
-export function RefusalNotice({ text }: { readonly text: string | null }) {
-  if (text === null) return null;
-  return (
-    <Notice tone="danger" icon="clock" alert>
-      <p>{text}</p>
-    </Notice>
-  );
-}
-
 export interface FieldProblem {
   readonly fieldId: string;
   /** Includes the label of the field. */

@@ -1,18 +1,45 @@
 import type { FastifyReply } from "fastify";
-import type { FactorGiven, WaitingSignIn } from "../../accounts/accounts.ts";
+import type { PasskeyAnswer, WaitingSignIn } from "../../accounts/accounts.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { sendJson } from "../../http/headers.ts";
 import { enter } from "../entry.tsx";
-import { getRelyingParty, passkeyAnswerOf, relyingPartyOf } from "../factors/changes.ts";
+import { getRelyingParty, passkeyAnswerOf, relyingPartyOf, retryMessage } from "../factors/changes.ts";
 import { factorsPath, secondFactorPath } from "../factors/paths.ts";
 import type { WaitingRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
+import { type FormDeclaration, refused, takeForm, untouched } from "../take-form.ts";
 import { type SecondFactorModel, secondFactorView } from "./view.tsx";
 
+interface Typed extends Pick<SecondFactorModel, "next" | "backupCode"> {
+  readonly code: string;
+  readonly passkey: PasskeyAnswer | null;
+}
+
+const secondFactorForm: FormDeclaration<WaitingRequest, Typed, never> = {
+  read: (fields, page) => ({
+    next: ownPath(textOf(fields, "next")),
+    code: textOf(fields, "code"),
+    backupCode: textOf(fields, "backup_code"),
+    passkey: passkeyAnswerOf(page, fields, "passkey"),
+  }),
+  async show(page, { next, backupCode }, state) {
+    const factors = await page.services.accounts.findFactors(page.session.user.id);
+    const model: SecondFactorModel = {
+      next,
+      backupCode,
+      state,
+      hasApp: factors.appAddedAt !== null,
+      offersPasskey: factors.passkeys.length > 0 && relyingPartyOf(page.baseUrl) !== undefined,
+    };
+    return page.render(secondFactorView, model, { status: state.status, selfPath: withNext(secondFactorPath, next) });
+  },
+};
+
 /** `GET /users/second_factor` */
-export function showSecondFactor(page: WaitingRequest): Promise<FastifyReply> {
-  return renderSecondFactor(page, 200, { next: ownPath(page.query("next")), refusal: null });
+export async function showSecondFactor(page: WaitingRequest): Promise<FastifyReply> {
+  const next = ownPath(page.query("next"));
+  return secondFactorForm.show(page, { next, code: "", backupCode: "", passkey: null }, untouched);
 }
 
 /** `POST /users/second_factor/options`: what the browser needs to use a passkey. */
@@ -21,57 +48,34 @@ export async function offerSecondFactorPasskeys(page: WaitingRequest): Promise<F
 }
 
 /** `POST /users/second_factor` */
-export async function checkSecondFactor(page: WaitingRequest): Promise<FastifyReply> {
-  const { accounts } = page.services;
-  const form = await page.form();
-  const next = ownPath(textOf(form, "next"));
-  const waiting = waitingSignIn(page);
-  const passkey = passkeyAnswerOf(page, form, "passkey");
-  const backupCode = textOf(form, "backup_code");
-  let given: FactorGiven;
-  let reason: "wrong_passkey" | "wrong_backup_code" | "wrong_code";
-  if (passkey !== null) {
-    reason = "wrong_passkey";
-    given = await accounts.givePasskey(waiting, passkey);
-  } else {
-    reason = backupCode === "" ? "wrong_code" : "wrong_backup_code";
-    given = await accounts.giveCode(waiting, backupCode === "" ? textOf(form, "code") : backupCode);
-  }
-  switch (given.outcome) {
-    case "complete": {
-      const isByApp = passkey === null && backupCode === "";
-      const lacksCodes = isByApp && (await accounts.findFactors(page.session.user.id)).backupCodesLeft === 0;
-      // Imported users have none. Without them, a lost phone would lock the user out.
-      return enter(page, given.sessionToken, lacksCodes ? withNext(factorsPath, next ?? "/") : (next ?? "/"));
+export function checkSecondFactor(page: WaitingRequest): Promise<FastifyReply> {
+  return takeForm(page, secondFactorForm, async ({ next, code, backupCode, passkey }) => {
+    const { accounts } = page.services;
+    const { challenge, passkeys } = page.messages.factors;
+    const waiting = waitingSignIn(page);
+    const given =
+      passkey === null
+        ? await accounts.giveCode(waiting, backupCode === "" ? code : backupCode)
+        : await accounts.givePasskey(waiting, passkey);
+    switch (given.outcome) {
+      case "complete": {
+        const isByApp = passkey === null && backupCode === "";
+        const lacksCodes = isByApp && (await accounts.findFactors(page.session.user.id)).backupCodesLeft === 0;
+        // Imported users have none. Without them, a lost phone would lock the user out.
+        return enter(page, given.sessionToken, lacksCodes ? withNext(factorsPath, next ?? "/") : (next ?? "/"));
+      }
+      case "session_ended":
+        return page.redirect(withNext(signInPath, next));
+      case "wrong":
+        return refused({}, { status: 401, refusal: passkey === null ? challenge.wrong : passkeys.bad });
+      case "too_many":
+        return refused({}, { status: 429, refusal: retryMessage(page, given.retryAfterSeconds) });
     }
-    case "session_ended":
-      return page.redirect(withNext(signInPath, next));
-    case "wrong":
-      return renderSecondFactor(page, 401, { next, refusal: { reason } });
-    case "too_many": {
-      page.retryAfter(given.retryAfterSeconds);
-      const minutes = Math.ceil(given.retryAfterSeconds / 60);
-      return renderSecondFactor(page, 429, { next, refusal: { reason: "too_many", minutes } });
-    }
-  }
+  });
 }
 
 function waitingSignIn(page: WaitingRequest): WaitingSignIn {
   const sessionToken = page.services.sessionCookies.find(page.request.raw, page.request.client);
   if (sessionToken === undefined) throw new Error("A waiting session was found without its cookie.");
   return { session: page.session, sessionToken, client: page.clientContext };
-}
-
-async function renderSecondFactor(
-  page: WaitingRequest,
-  status: number,
-  shown: Pick<SecondFactorModel, "next" | "refusal">,
-): Promise<FastifyReply> {
-  const factors = await page.services.accounts.findFactors(page.session.user.id);
-  const model: SecondFactorModel = {
-    ...shown,
-    hasApp: factors.appAddedAt !== null,
-    offersPasskey: factors.passkeys.length > 0 && relyingPartyOf(page.baseUrl) !== undefined,
-  };
-  return page.render(secondFactorView, model, { status, selfPath: withNext(secondFactorPath, shown.next) });
 }

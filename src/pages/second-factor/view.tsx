@@ -3,8 +3,9 @@ import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { PasskeyButton, PasskeysMissing } from "../parts/buttons.tsx";
 import { CodeField } from "../parts/fields.tsx";
-import { Notice } from "../parts/notice.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { PostForm } from "../parts/post-form.tsx";
+import type { FormState } from "../take-form.ts";
 
 export interface SecondFactorModel {
   /** The path of this server to go to afterwards, as `ownPath` returned it. */
@@ -12,27 +13,20 @@ export interface SecondFactorModel {
   readonly hasApp: boolean;
   /** A passkey of this account works at this origin. */
   readonly offersPasskey: boolean;
-  readonly refusal:
-    | { readonly reason: "wrong_code" | "wrong_backup_code" | "wrong_passkey" }
-    | { readonly reason: "too_many"; readonly minutes: number }
-    | null;
+  /** As typed; it is not shown again. */
+  readonly backupCode: string;
+  readonly state: FormState;
 }
 
 /** Fields `code` or `passkey`, and `next`, posted to `/users/second_factor`. */
 export function secondFactorView(model: SecondFactorModel, page: PageContext): Page {
   const { challenge, passkeys } = page.messages.factors;
-  const { refusal } = model;
-  const wrong = refusal?.reason === "wrong_passkey" ? passkeys.bad : challenge.wrong;
   return (
     <Layout page={page} title={challenge.heading} width="narrow" privatePage scripts={["passkeys.js"]}>
       <div class="card">
         <h1>{challenge.heading}</h1>
         <p class="lead">{challenge.lead}</p>
-        {refusal !== null && (
-          <Notice tone="danger" icon="alert" alert>
-            <p>{refusal.reason === "too_many" ? challenge.tooMany({ count: refusal.minutes }) : wrong}</p>
-          </Notice>
-        )}
+        <FormNotices state={model.state} page={page} />
         {model.offersPasskey && (
           <PostForm page={page} action={secondFactorPath} class="form">
             <Next next={model.next} />
@@ -75,7 +69,7 @@ function AppForm({ model, page }: FormProps) {
         id="code"
         label={challenge.code}
         hint={challenge.codeHint}
-        focus={model.refusal?.reason !== "wrong_backup_code"}
+        focus={model.backupCode === ""}
       />
       <button type="submit" class="button button-primary button-large button-wide">
         {challenge.submit}
@@ -87,7 +81,7 @@ function AppForm({ model, page }: FormProps) {
 function BackupForm({ model, page }: FormProps) {
   const { challenge } = page.messages.factors;
   return (
-    <details class="disclosure" open={model.refusal?.reason === "wrong_backup_code"}>
+    <details class="disclosure" open={model.backupCode !== ""}>
       <summary>{challenge.backup}</summary>
       <PostForm page={page} action={secondFactorPath} class="form" autoComplete="off">
         <Next next={model.next} />
@@ -96,7 +90,7 @@ function BackupForm({ model, page }: FormProps) {
           id="backup_code"
           label={challenge.backupCode}
           hint={challenge.backupHint}
-          focus={model.refusal?.reason === "wrong_backup_code"}
+          focus={model.backupCode !== ""}
         />
         <button type="submit" class="button button-wide">
           {challenge.submit}

@@ -9,7 +9,8 @@ import type { PageRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
 import { showSignInOnly } from "../single-sign-on/handler.ts";
-import { type SignInDone, type SignInModel, type SignInRefusal, signInView, signOutView } from "./view.tsx";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import { type SignInDone, type SignInModel, signInView, signOutView } from "./view.tsx";
 
 export const signOutPath = "/users/sign_out";
 
@@ -17,34 +18,30 @@ export const signOutPath = "/users/sign_out";
 export async function showSignIn(page: PageRequest): Promise<FastifyReply> {
   if (page.user !== null) return page.redirect("/");
   if (page.services.config.accounts.signOnOnly) return showSignInOnly(page);
-  const next = ownPath(page.query("next"));
-  return await renderSignIn(page, 200, {
-    email: "",
-    next,
-    stays: false,
-    refusal: null,
-    done: doneOf(page.query("done")),
-  });
+  return signInForm.show(page, { email: "", password: "", next: ownPath(page.query("next")), stays: false }, untouched);
 }
 
+type Typed = Pick<SignInModel, "email" | "next" | "stays"> & { readonly password: string };
+
+const signInForm: FormDeclaration<PageRequest, Typed, never> = {
+  read: (fields) => ({
+    email: textOf(fields, "email"),
+    password: textOf(fields, "password"),
+    next: ownPath(textOf(fields, "next")),
+    stays: staysSignedIn(fields),
+  }),
+  show: renderSignIn,
+};
+
 /** `POST /users/sign_in` */
-export async function signIn(page: PageRequest): Promise<FastifyReply> {
-  const form = await page.form();
-  const email = textOf(form, "email");
-  const next = ownPath(textOf(form, "next"));
-  const stays = staysSignedIn(form);
-  const refuse = (status: number, refusal: SignInRefusal) =>
-    renderSignIn(page, status, { email, next, stays, refusal, done: null });
-  try {
-    const client = page.clientContext;
-    const given = { email, password: textOf(form, "password"), client, persistent: stays };
+export function signIn(page: PageRequest): Promise<FastifyReply> {
+  return takeForm(page, signInForm, async ({ email, password, next, stays: persistent }) => {
+    const given = { email, password, client: page.clientContext, persistent };
     const signedIn = await page.services.accounts.signIn(given);
-    if (signedIn === undefined) return await refuse(401, { reason: "wrong" });
+    if (signedIn === undefined) return refused({}, { status: 401, refusal: page.messages.signIn.wrong });
     const after = signedIn.waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/");
     return await enter(page, signedIn.sessionToken, after);
-  } catch (error) {
-    return refuse(429, { reason: "too_many", retryAfterSeconds: page.waitAfter(error) });
-  }
+  });
 }
 
 /** `GET /users/sign_out` */
@@ -65,12 +62,16 @@ export async function signOut(page: PageRequest): Promise<FastifyReply> {
 
 async function renderSignIn(
   page: PageRequest,
-  status: number,
-  shown: Pick<SignInModel, "email" | "next" | "stays" | "refusal" | "done">,
+  { email, next, stays }: Typed,
+  state: FormState<never>,
 ): Promise<FastifyReply> {
   const { accounts, config, policies } = page.services;
   const model: SignInModel = {
-    ...shown,
+    email,
+    next,
+    stays,
+    state,
+    done: page.isGet ? doneOf(page.query("done")) : null,
     idleSeconds: Math.min(accounts.persistentIdleSeconds, config.accounts.sessionMaxSeconds),
     confirmation: confirmationIn(config.accounts),
     provider: providerNameOf(config),
@@ -78,10 +79,10 @@ async function renderSignIn(
     signUps: !config.accounts.signupsDisabled && !(await policies.isSignUpClosed()),
     firstRun: await accounts.isFirstRun(),
   };
-  const compressible = page.isGet && model.next === null;
+  const compressible = page.isGet && next === null;
   return page.render(signInView, model, {
-    status,
-    selfPath: withNext(signInPath, model.next),
+    status: state.status,
+    selfPath: withNext(signInPath, next),
     keepsTyped: page.isGet,
     compressible,
   });

@@ -2,15 +2,13 @@ import { signInPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { EmailField, PasswordField } from "../parts/fields.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { MessageCard, Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { StaySignedIn } from "../parts/stay-signed-in.tsx";
 import { PasskeySignIn } from "../second-factor/passkey-sign-in.tsx";
 import { SignOnButton } from "../single-sign-on/button.tsx";
-
-export type SignInRefusal =
-  | { readonly reason: "wrong" }
-  | { readonly reason: "too_many"; readonly retryAfterSeconds: number };
+import type { FormState } from "../take-form.ts";
 
 export interface SignInModel {
   /** The name of the single sign-on provider; see `providerNameOf`. */
@@ -24,7 +22,7 @@ export interface SignInModel {
   readonly stays: boolean;
   /** How long a session lasts without activity. */
   readonly idleSeconds: number;
-  readonly refusal: SignInRefusal | null;
+  readonly state: FormState;
   /** What the person has just completed. */
   readonly done: SignInDone | null;
   /** How new accounts confirm their email address; null: they need not. Whether this account has done so is not revealed. */
@@ -68,7 +66,9 @@ export function signInView(model: SignInModel, page: PageContext): Page {
             <p>{model.done === "confirmed" ? entry.confirmation.done : entry.recovery.done}</p>
           </Notice>
         )}
-        {model.refusal !== null && <Refused {...model} refusal={model.refusal} page={page} />}
+        <FormNotices state={model.state} page={page}>
+          {model.state.status === 401 && <ConfirmFirst {...model} page={page} />}
+        </FormNotices>
         <PostForm page={page} class="form" id={formId} action="/users/sign_in">
           {model.next !== null && <input type="hidden" name="next" value={model.next} />}
           <EmailField label={signIn.email} value={model.email} autoComplete="username" focus={model.email === ""} />
@@ -95,24 +95,15 @@ export function signInView(model: SignInModel, page: PageContext): Page {
   );
 }
 
-interface RefusedProps extends Pick<SignInModel, "confirmation"> {
-  readonly refusal: SignInRefusal;
-  readonly page: PageContext;
-}
-
-function Refused({ refusal, confirmation, page }: RefusedProps) {
-  const { signIn, entry, problems } = page.messages;
+/** An account whose address is not confirmed is refused like a wrong password. */
+function ConfirmFirst({ confirmation, page }: Pick<SignInModel, "confirmation"> & { readonly page: PageContext }) {
+  const { entry } = page.messages;
+  if (confirmation === null) return null;
+  if (confirmation === "by_administrator") return <p>{entry.confirmation.unavailable}</p>;
   return (
-    <Notice tone="danger" icon="alert" alert>
-      {refusal.reason === "wrong" && <p>{signIn.wrong}</p>}
-      {refusal.reason === "too_many" && <p>{problems.tooManyAttempts({ count: refusal.retryAfterSeconds })}</p>}
-      {refusal.reason === "wrong" && confirmation === "by_administrator" && <p>{entry.confirmation.unavailable}</p>}
-      {refusal.reason === "wrong" && confirmation === "mailed" && (
-        <p>
-          {entry.confirmation.first} <a href={pageHref(page, "/users/confirmation/new")}>{entry.signUp.again}</a>
-        </p>
-      )}
-    </Notice>
+    <p>
+      {entry.confirmation.first} <a href={pageHref(page, "/users/confirmation/new")}>{entry.signUp.again}</a>
+    </p>
   );
 }
 

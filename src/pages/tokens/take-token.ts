@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import type { ChangeRefusal, MadeToken, ProtectedChange, User } from "../../accounts/accounts.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
 import {
   describeProblems,
   emptyForm,
@@ -48,10 +48,7 @@ export function takeTokenForm(
   return takeForm(page, declaration, async (sent) => {
     const answer = await make(sent);
     if (answer.outcome === "unknown") return page.notFound();
-    if (answer.outcome !== "made") {
-      const { status, message } = refusedChange(page, answer);
-      return refused({ proof: message }, { status });
-    }
+    if (answer.outcome !== "made") return refusedChange(page, answer);
     const { token, apiToken } = answer;
     const made = { name: apiToken.name, token };
     // Answer without a redirect: the token is not stored, so it can be shown only here.
