@@ -60,7 +60,7 @@ export {
 } from "./factors/factor-changes.ts";
 export type { RelyingParty } from "./factors/passkeys.ts";
 export type { ChangeRefusal, ProtectedChange } from "./factors/protected-changes.ts";
-export type { FactorGiven, PasskeyAnswer, WaitingSignIn } from "./factors/second-factor.ts";
+export type { PasskeyAnswer, WaitingSignIn } from "./factors/second-factor.ts";
 export { type KindDefaults, noDefaults, type PushDefaults } from "./profile/profile.ts";
 export { type NewScimUser, type Scim, type ScimRefusal, ScimRefusedError, type ScimUser } from "./scim/scim.ts";
 export { type PasswordProblem, passwordLimits } from "./sign-in/password-rules.ts";

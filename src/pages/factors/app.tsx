@@ -19,7 +19,7 @@ import { ProofFields } from "./proof.tsx";
 
 interface Typed {
   readonly change: ProtectedChange;
-  /** Of the secret to show again; an invalid or expired one is replaced by a new secret. */
+  /** The secret to show again; an invalid or expired one is replaced by a new one. */
   readonly setUp: string;
   readonly code: string;
 }
