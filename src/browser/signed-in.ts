@@ -1,3 +1,4 @@
+import { focusFirstField } from "./parts/focus-first-field.ts";
 import { enableKeys } from "./parts/keys.ts";
 import { enableMenus } from "./parts/menus.ts";
 import { forgetAtSignOut, forgetKeysOfGone } from "./parts/stored-keys.ts";
@@ -8,3 +9,4 @@ enableMenus();
 watchStates();
 forgetAtSignOut();
 void forgetKeysOfGone();
+focusFirstField();

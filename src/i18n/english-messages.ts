@@ -1001,7 +1001,6 @@ export interface EnglishMessages {
       readonly url: string;
       readonly qr: string;
     };
-    readonly content: string;
     readonly protectedHeading: string;
     readonly protectedText: string;
     readonly protectedWhole: string;

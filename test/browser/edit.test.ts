@@ -33,6 +33,7 @@ describe.each([
     await page.getByLabel(newPush.days, { exact: true }).fill("30");
     await page.getByLabel(newPush.views, { exact: true }).fill("12");
     await page.getByLabel(newPush.note, { exact: true }).fill("for Jo");
+    await page.getByText(newPush.more).click();
     await page.getByLabel(newPush.deletable).uncheck();
     await page.getByLabel(edit.newContent.text, { exact: true }).fill("new\nlines");
     await page.getByRole("button", { name: edit.submit }).click();

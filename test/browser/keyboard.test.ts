@@ -115,11 +115,14 @@ describe("with only the keyboard", () => {
 
   it("the focus is visible on every focusable element of a signed-in user's pages", async () => {
     const { page } = await site.visit({ signedIn: true, colorScheme: "dark" });
-    await page.goto("/users/token");
+    await page.goto("/help/api");
     await tabTo(page, email);
     await page.keyboard.press("Enter");
     await tabTo(page, en.nav.signOut);
-    await tabTo(page, en.tokens.revokeOne({ name: "test" }));
+    await page.goto("/users/token");
+    expect(await focusOf(page)).toEqual({ name: en.tokens.name, seen: true });
+    await page.keyboard.press("Shift+Tab");
+    expect(await focusOf(page)).toEqual({ name: en.tokens.revokeOne({ name: "test" }), seen: true });
     await tabTo(page, en.tokens.submit);
     await page.goto("/?kind=file");
     expect(await focusOf(page)).toEqual({ name: en.newPush.files, seen: true });

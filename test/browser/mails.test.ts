@@ -63,6 +63,7 @@ test("the form emails the link, and the owner gets the view notification", async
 
   await page.goto(link.pathname.replace(/(?:\/r)?$/, "/edit"));
   expect(await page.locator("#push_notify_on_view").isChecked()).toBe(true);
+  await page.getByText(en.newPush.more).click();
   await page.locator("#push_notify_on_view").uncheck();
   await sendForm(page);
   await page.goto(link.pathname.replace(/(?:\/r)?$/, "/edit"));
@@ -226,6 +227,7 @@ describe.each(["en", "ar"])("layout and accessibility in %s", (locale) => {
     const { urlToken } = await site.push({ payload: "secret", notify_on_view: true }, "owned");
     const { page } = await shown();
     await page.goto(`/p/${urlToken}/edit`);
+    await page.locator("[data-more] > summary").click();
     expect(await page.locator("#push_notify_on_view").isChecked()).toBe(true);
     await expectAccessibleLayout(page);
   });

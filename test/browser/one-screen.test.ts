@@ -192,3 +192,22 @@ describe("the line that options, labels and emails are folded behind", () => {
     expect(await focusedId(page)).toBe("push_notify_emails_to");
   });
 });
+
+it("the form of an edit is at most 1,200 px high at 1280 px, with its button in sight, and starts at the name", async () => {
+  const { page } = await site.visit({ signedIn: true, viewport: { width: 1280, height: 900 } });
+  const { urlToken } = await site.push({ payload: "secret", passphrase: "phrase", notify_on_view: true }, "owned");
+  await page.goto(`/p/${urlToken}/edit`);
+  expect(await heightOf(page)).toBeLessThanOrEqual(1_200);
+  expect(await bottomOf(page, "[data-sends-by-keys]")).toBeLessThanOrEqual(900);
+  expect(await focusedId(page)).toBe("push_name");
+});
+
+it.each([
+  ["/users/token", "name"],
+  ["/users/edit", "email"],
+  ["/users/edit?tab=defaults", "first_kind"],
+])("%s starts at its first field", async (path, id) => {
+  const { page } = await site.visit({ signedIn: true, viewport: { width: 1280, height: 900 } });
+  await page.goto(path);
+  expect(await focusedId(page)).toBe(id);
+});

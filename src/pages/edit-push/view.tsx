@@ -18,7 +18,7 @@ import {
   mayHaveFiles,
   summaryOf,
 } from "../push-form/fields.tsx";
-import { LabelControls, LimitControls, MailControls, OptionControls, SenderControls } from "../push-form/groups.tsx";
+import { LabelControls, LimitControls, MoreOptions } from "../push-form/groups.tsx";
 import type { FormState } from "../take-form.ts";
 
 interface EditModel {
@@ -36,15 +36,15 @@ interface EditProps {
 }
 
 const groups = [
-  "limits",
   "labels",
-  "options",
-  "sender",
-  "currentPassphrase",
   "files",
   "payload",
-  "passphrase",
+  "options",
+  "sender",
   "mail",
+  "limits",
+  "currentPassphrase",
+  "passphrase",
 ] as const;
 
 /** The fields of a new push, and facts about the push. It works without scripts, and shows nothing of the secret. */
@@ -64,49 +64,63 @@ export function editView(model: EditModel, page: PageContext): Page {
         )}
         <p class="lead">{edit.lead}</p>
       </div>
-      <div class="columns">
-        <div class="card">
-          <FormMessages page={page} unanswered={sending.unansweredEdit}>
-            <FormNotices state={model.state} problems={found} page={page} />
-          </FormMessages>
-          <EditForm model={model} page={page} />
-        </div>
-        {push !== null && <Facts push={push} page={page} />}
+      {push !== null && <Facts push={push} page={page} />}
+      <div class="card push-card">
+        <FormMessages page={page} unanswered={sending.unansweredEdit}>
+          <FormNotices state={model.state} problems={found} page={page} />
+        </FormMessages>
+        <EditForm model={model} page={page} />
       </div>
+      {push !== null && <OtherActions urlToken={model.urlToken} page={page} />}
     </Layout>
   );
 }
 
+/** The same columns as the form of a new push: the secret on one side, on the other one when it expires. */
 function EditForm({ model: { form, urlToken, push, hiddenFields }, page }: EditProps) {
   const { messages } = page;
   const { edit } = messages;
   const date = push && <LocalTime key="date" timeMs={push.createdAt} messages={messages} />;
+  const isSealed = Boolean(form.edited?.push.endToEnd);
   return (
-    <PostForm page={page} class="form" action={`/p/${urlToken}/edit`} multipart autoComplete="off" keepsTyped>
+    <PostForm
+      page={page}
+      class="push-form edit-form"
+      action={`/p/${urlToken}/edit`}
+      multipart
+      autoComplete="off"
+      keepsTyped
+    >
       <HiddenFields fields={[{ name: "kind", value: form.kind }, ...hiddenFields]} />
       {push === null &&
         form.removedFileIds.map((id) => <input key={id} type="hidden" name="push[remove_files][]" value={id} />)}
-      <div class="edit-limits">
-        <LimitControls form={form} page={page} hint={date === null ? undefined : edit.limitsHint.parts({ date })} />
+      <div class="push-content">
+        <LabelControls form={form} page={page} />
+        <ContentControls form={form} page={page} />
+        <MoreOptions form={form} page={page} />
       </div>
-      <LabelControls form={form} page={page} />
-      <OptionControls form={form} page={page} />
-      <SenderControls form={form} page={page} />
-      <MailControls form={form} page={page} />
-      <ContentControls form={form} page={page} />
-      <div class="form-end edit-end">
-        <button
-          type="submit"
-          class="button button-primary button-large"
-          aria-keyshortcuts="Control+Enter Meta+Enter"
-          data-sends-by-keys
-        >
-          <Icon name="check" />
-          <span>{edit.submit}</span>
-        </button>
-        <a class="button button-large" href={pageHref(page, dashboardPath)}>
-          {edit.cancel}
-        </a>
+      <div class="push-end">
+        <LimitControls form={form} page={page} hint={date === null ? undefined : edit.limitsHint.parts({ date })} />
+        {!isSealed && (
+          <>
+            <Controls group="currentPassphrase" form={form} page={page} />
+            <Controls group="passphrase" form={form} page={page} />
+          </>
+        )}
+        <div class="form-end edit-end">
+          <button
+            type="submit"
+            class="button button-primary"
+            aria-keyshortcuts="Control+Enter Meta+Enter"
+            data-sends-by-keys
+          >
+            <Icon name="check" />
+            <span>{edit.submit}</span>
+          </button>
+          <a class="button" href={pageHref(page, dashboardPath)}>
+            {edit.cancel}
+          </a>
+        </div>
       </div>
     </PostForm>
   );
@@ -123,27 +137,23 @@ function ContentControls({ form, page }: FormProps) {
     );
   }
   return (
-    <fieldset class="group">
-      <legend>{edit.content}</legend>
+    <>
       {form.edited?.push.passphraseRequired && (
         <Notice tone="info" icon="key">
-          <h3 class="notice-heading">{edit.protectedHeading}</h3>
+          <h2 class="notice-heading">{edit.protectedHeading}</h2>
           <p>{edit.protectedText}</p>
           <p>{mayHaveFiles(form) ? edit.protectedWholeFiles : edit.protectedWhole}</p>
         </Notice>
       )}
-      <Controls group="currentPassphrase" form={form} page={page} />
       <Controls group="files" form={form} page={page} />
       <Controls group="payload" form={form} page={page} />
-      <Controls group="passphrase" form={form} page={page} />
-    </fieldset>
+    </>
   );
 }
 
 function Facts({ push, page }: { readonly push: OwnedPush; readonly page: PageContext }) {
   const { messages } = page;
   const { edit, kinds } = messages;
-  const path = `/p/${push.urlToken}`;
   const facts = [
     { name: edit.kind, value: kinds[push.kind] },
     { name: edit.made, value: <LocalTime timeMs={push.createdAt} messages={messages} /> },
@@ -152,8 +162,8 @@ function Facts({ push, page }: { readonly push: OwnedPush; readonly page: PageCo
     { name: edit.passphrase, value: asksForPassphrase(push) ? edit.passphraseSet : edit.passphraseNone },
   ];
   return (
-    <aside class="aside edit-aside" aria-labelledby="edit_facts">
-      <h2 class="aside-heading" id="edit_facts">
+    <section aria-labelledby="edit_facts">
+      <h2 class="visually-hidden" id="edit_facts">
         {edit.factsHeading}
       </h2>
       <dl class="edit-facts" id="edit_stored" data-stored>
@@ -163,22 +173,29 @@ function Facts({ push, page }: { readonly push: OwnedPush; readonly page: PageCo
           </Fact>
         ))}
       </dl>
-      <div class="edit-other-actions">
-        <a class="button" href={pageHref(page, `${path}/audit`)}>
-          <Icon name="clock" />
-          <span>{edit.audit}</span>
-        </a>
-        <Confirm
-          page={page}
-          icon="trash"
-          label={edit.end}
-          explanation={edit.endText}
-          confirm={edit.endConfirm}
-          action={`${path}/expire`}
-        >
-          <input type="hidden" name="next" value={dashboardPath} />
-        </Confirm>
-      </div>
-    </aside>
+    </section>
+  );
+}
+
+function OtherActions({ urlToken, page }: { readonly urlToken: string; readonly page: PageContext }) {
+  const { edit } = page.messages;
+  const path = `/p/${urlToken}`;
+  return (
+    <div class="edit-other-actions">
+      <a class="button" href={pageHref(page, `${path}/audit`)}>
+        <Icon name="clock" />
+        <span>{edit.audit}</span>
+      </a>
+      <Confirm
+        page={page}
+        icon="trash"
+        label={edit.end}
+        explanation={edit.endText}
+        confirm={edit.endConfirm}
+        action={`${path}/expire`}
+      >
+        <input type="hidden" name="next" value={dashboardPath} />
+      </Confirm>
+    </div>
   );
 }

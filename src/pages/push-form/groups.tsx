@@ -7,13 +7,13 @@ export function LimitControls({ form, page, hint }: FormProps & { readonly hint?
   const { newPush } = page.messages;
   return (
     <fieldset class="group" aria-describedby={hint === undefined ? undefined : "push_limits_hint"}>
-      <legend class={form.edited === null ? "visually-hidden" : undefined}>{newPush.limits}</legend>
+      <legend class="visually-hidden">{newPush.limits}</legend>
       {hint !== undefined && (
         <p class="field-hint" id="push_limits_hint">
           {hint}
         </p>
       )}
-      <div class={form.edited === null ? "limits" : "pair"}>
+      <div class="limits">
         <Controls group="limits" form={form} page={page} />
       </div>
     </fieldset>
@@ -44,7 +44,7 @@ export function LabelControls({ form, page }: FormProps) {
   const { newPush } = page.messages;
   return (
     <fieldset class="group" aria-describedby="push_labels_hint">
-      <legend>{newPush.labels}</legend>
+      <legend class={form.edited === null ? undefined : "visually-hidden"}>{newPush.labels}</legend>
       <p class="field-hint" id="push_labels_hint">
         {hasReadableLabels(form) ? newPush.labelsHint : page.messages.endToEnd.labelsNotEditable}
       </p>
@@ -74,15 +74,18 @@ const folded = ["options", "sender", "labels", "mail"] as const;
  */
 export function MoreOptions({ form, page }: FormProps) {
   const { newPush } = page.messages;
-  const hasLabels = page.user !== null;
+  // A push is often edited for its labels: they are not folded there.
+  // Labels are a reason to edit a push: they are not folded there.
+  const hasLabels = page.user !== null && form.edited === null;
+  const groups = folded.filter((group) => (group === "labels" ? hasLabels : group !== "sender" || page.user !== null));
   if (!hasLabels && !offersAny("options", form) && !offersAny("mail", form)) return null;
   return (
-    <details class="more" data-more open={summaryOf(folded, form, page).length > 0}>
+    <details class="more" data-more open={summaryOf(groups, form, page).length > 0}>
       <summary>
         <Icon name="down" />
         <span class="more-heading">{newPush.more}</span>
         <span class="more-set">
-          {setIn(hasLabels ? folded : ["options", "mail"], form, page).map(({ id, text, count }) => (
+          {setIn(groups, form, page).map(({ id, text, count }) => (
             <span key={id} hidden={count === 0} data-set-by={id} data-template={text}>
               {text.replace("{count}", String(count))}
             </span>
