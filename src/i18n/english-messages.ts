@@ -140,11 +140,13 @@ export interface EnglishMessages {
     readonly none: string;
     readonly delete: string;
     readonly deleteOne: Message<{ name: string }>;
+    readonly deleteText: string;
     readonly badName: Message<{ max: number }>;
     readonly badFields: Message<{ count: number; max: number }>;
     readonly taken: string;
     readonly tooMany: string;
     readonly gone: string;
+    readonly conflict: string;
     readonly choose: string;
     readonly use: string;
     readonly noPreset: string;

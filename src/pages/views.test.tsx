@@ -90,7 +90,7 @@ const emptyForm: PushForm = {
 };
 
 const hostilePreset = {
-  ...{ name: hostile, from: "group" as const, group: hostile, isDefault: true },
+  ...{ name: hostile, from: "group" as const, group: hostile, isDefault: true, revision: 1 },
   settings: { fields: [{ label: hostile, type: "secret" }], expireAfterViews: 2 },
 } as const;
 

@@ -9,8 +9,8 @@ import { signInClient } from "../support/signed-in-client.ts";
 const save = ({ app }: TestApp, scope: PresetScope, name: string, settings: Preset["settings"], isDefault = false) =>
   app.domain.presets.save(scope, { name, settings, isDefault });
 
-async function person(app: TestApp, email = "ada@example.com") {
-  const client = await signInClient(app, email, { join: true, admin: email === rootEmail });
+async function person(app: TestApp, email = "ada@example.com", admin = email === rootEmail) {
+  const client = await signInClient(app, email, { join: true, admin });
   return { ...client, id: (await app.app.domain.accounts.findUserByEmail(email))?.id ?? 0 };
 }
 
@@ -71,7 +71,9 @@ describe("the pages of presets", () => {
       expect(edited).toContain(text);
     }
     expect((await root.get(path)).body).toContain("Expires after: 1 hour; ");
-    expect((await root.post(path, { was: "Short", name: "Long", deletable_by_viewer: "0" })).status).toBe(303);
+    expect(
+      (await root.post(path, { was: "Short", revision: "1", name: "Long", deletable_by_viewer: "0" })).status,
+    ).toBe(303);
     expect(await list()).toMatchObject([{ name: "Long", isDefault: false, settings: { deletableByViewer: false } }]);
     expect((await root.post(`${path}/delete`, { name: "Long" })).status).toBe(303);
     expect(await list()).toEqual([]);
@@ -105,9 +107,44 @@ describe("the pages of presets", () => {
     }
     await ada.post(path, { name: "Short" });
     expect((await ada.post(path, { name: "Short" })).body).toContain("There is already a preset with this name.");
-    expect((await ada.post(path, { name: "Other", was: "Gone" })).body).toContain("has been deleted meanwhile.");
+    const gone = await ada.post(path, { name: "Other", was: "Gone", revision: "1" });
+    expect([gone.status, gone.body.includes("has been deleted or renamed meanwhile.")]).toEqual([409, true]);
+    // The form makes a new one from now on.
+    expect(gone.body).toContain('name="was" value/');
     const trail = await trailOf(app);
     expect(trail).toEqual([]);
+  });
+
+  test("the second of two administrators gets the form again, with both values", async () => {
+    await using app = await startTestApp();
+    const [first, second] = [await person(app, rootEmail), await person(app, "second@example.com", true)];
+    const path = "/admin/presets";
+    await save(app, "instance", "Short", { expireAfterViews: 5 });
+    expect((await second.get(`${path}?edit=Short`)).body).toContain('name="revision" value="1"');
+    const change = (root: typeof first, views: string, revision = "1") =>
+      root.post(path, { was: "Short", revision, name: "Short", expire_after_views: views });
+    expect((await change(first, "3")).status).toBe(303);
+    const late = await change(second, "7");
+    expect(late.status).toBe(409);
+    for (const text of [
+      "Someone else changed this preset while you were editing.",
+      "Saved meanwhile: Short; Views: 3.",
+      'name="revision" value="2"',
+    ]) {
+      expect(late.body).toContain(text);
+    }
+    expect(late.body).toMatch(/id="expire_after_views"[^>]* value="7"/);
+    const views = async () => (await app.app.domain.presets.list("instance"))[0]?.settings.expireAfterViews;
+    expect(await views()).toBe(3);
+    expect((await change(second, "7", "2")).status).toBe(303);
+    expect(await views()).toBe(7);
+    const entries = (await trailOf(app)).filter((entry) => entry.startsWith("changed_presets"));
+    expect(entries.map((entry) => entry.match(/\d+/g))).toEqual([
+      ["3", "7"],
+      ["5", "3"],
+    ]);
+    const together = await Promise.all([change(first, "8", "3"), change(second, "9", "3")]);
+    expect(together.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 409]);
   });
 
   test("are those of administrators only, except one's own, and of groups that exist", async () => {

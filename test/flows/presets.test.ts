@@ -15,8 +15,15 @@ const save = (
   scope: PresetScope,
   name: string,
   settings: Preset["settings"] = {},
-  { isDefault = false, was }: { readonly isDefault?: boolean; readonly was?: string } = {},
-) => app.domain.presets.save(scope, { name, settings, isDefault, was });
+  {
+    isDefault = false,
+    was,
+    revision = 1,
+  }: { readonly isDefault?: boolean; readonly was?: string; readonly revision?: number } = {},
+) => {
+  const before = was === undefined ? undefined : { name: was, revision };
+  return app.domain.presets.save(scope, { name, settings, isDefault, was: before });
+};
 
 async function user(app: TestApp, email = "ada@example.com") {
   const headers = bearer(await app.makeToken(email));
@@ -151,7 +158,9 @@ test("of a scope one is the default; names are unique, and at most 50", async ()
   expect(await save(app, "instance", "A", {}, { was: "B" })).toBe("taken");
   expect(await save(app, "instance", "C", {}, { was: "gone" })).toBe("gone");
   expect(await save(app, { groupId: 5 }, "C")).toBe("gone");
-  expect(await save(app, "instance", "C", {}, { was: "A" })).toBe("saved");
+  // B has taken the default from it, which is a change, too.
+  expect(await save(app, "instance", "C", {}, { was: "A" })).toBe("changed_meanwhile");
+  expect(await save(app, "instance", "C", {}, { was: "A", revision: 2 })).toBe("saved");
   expect(await names()).toEqual([
     ["B", true],
     ["C", false],

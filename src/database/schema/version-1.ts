@@ -570,6 +570,7 @@ ${postgres(`
     name TEXT NOT NULL,
     settings TEXT NOT NULL,
     is_default INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     mac BLOB,
     PRIMARY KEY (scope, name)

@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { textOf } from "../../http/body/form-fields.ts";
-import type { Preset } from "../../pushes/pushes.ts";
+import type { Preset, StoredPreset } from "../../pushes/pushes.ts";
 import { presetsPath } from "../account/path.ts";
 import { administratorOf, adminPaths, groupPath } from "../admin/frame.tsx";
 import type { SignedInRequest } from "../request.ts";
@@ -13,7 +13,7 @@ import {
   type TypedPreset,
   typedFrom,
 } from "./typed-preset.ts";
-import { presetsView } from "./view.tsx";
+import { describePreset, presetsView } from "./view.tsx";
 
 type FindTarget = (page: SignedInRequest) => Promise<PresetsTarget | undefined>;
 
@@ -32,7 +32,7 @@ export const groupPresets: FindTarget = async ({ services, id }) => {
   return group && { scope: { groupId: group.id }, path: groupPresetsPath(group.id), group: group.name };
 };
 
-const emptyForm = typedFrom({ name: "", settings: {}, isDefault: false });
+const emptyForm = typedFrom({ name: "", settings: {}, isDefault: false, revision: 0 });
 
 /** `GET` of the presets' page; `?edit=` has the name of the one in the form. */
 export async function showPresets(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
@@ -54,8 +54,8 @@ export async function savePreset(page: SignedInRequest, findTarget: FindTarget):
     const texts = page.messages.presets;
     const { preset, problems } = presetFrom(typed, page.messages);
     if (Object.keys(problems).length > 0) return refused(problems);
-    const was = typed.was === "" ? undefined : typed.was;
-    const before = await findPreset(page, target, was);
+    const was = typed.was === "" ? undefined : { name: typed.was, revision: typed.revision };
+    const before = await findPreset(page, target, was?.name);
     const entry = entryOf(page, target, before, preset);
     const outcome = await page.services.presets.save(target.scope, { ...preset, was }, entry);
     switch (outcome) {
@@ -65,10 +65,23 @@ export async function savePreset(page: SignedInRequest, findTarget: FindTarget):
         return refused({ name: texts.taken });
       case "too_many":
         return refused({}, { refusal: texts.tooMany });
+      case "changed_meanwhile":
       case "gone":
-        return refused({}, { refusal: texts.gone });
+        return showBoth(page, target, typed);
     }
   });
+}
+
+/** Somebody else was quicker: the form with what was typed, beside what is stored. A preset that is gone can only be made again. */
+async function showBoth(page: SignedInRequest, target: PresetsTarget, typed: TypedPreset): Promise<FastifyReply> {
+  const { presets: texts, admin } = page.messages;
+  const stored = await findPreset(page, target, typed.was);
+  if (stored === undefined) {
+    return renderPresets(page, target, { ...typed, was: "" }, { ...untouched, status: 409, refusal: texts.gone });
+  }
+  const saved = admin.rulesPage.savedMeanwhile({ value: describePreset(stored, page.messages) });
+  const state = { ...untouched, status: 409, refusal: `${texts.conflict} ${saved}` };
+  return renderPresets(page, target, { ...typed, revision: stored.revision }, state);
 }
 
 /** `POST .../delete` */
@@ -81,7 +94,11 @@ export async function deletePreset(page: SignedInRequest, findTarget: FindTarget
   return page.redirect(target.path);
 }
 
-async function findPreset({ services }: SignedInRequest, { scope }: PresetsTarget, name: string | undefined) {
+async function findPreset(
+  { services }: SignedInRequest,
+  { scope }: PresetsTarget,
+  name: string | undefined,
+): Promise<StoredPreset | undefined> {
   if (name === undefined) return undefined;
   return (await services.presets.list(scope)).find((preset) => preset.name === name);
 }

@@ -6,10 +6,10 @@ import type { Messages } from "../../i18n/i18n.ts";
 import {
   fieldLimits,
   fieldTypes,
-  type Preset,
   type PresetScope,
   type PresetSettings,
   type PushOption,
+  type StoredPreset,
 } from "../../pushes/pushes.ts";
 import { optionNames } from "../push-form/options.ts";
 
@@ -29,6 +29,8 @@ export type PresetField = "name" | "expireAfterViews" | "fields";
 export interface TypedPreset {
   /** The name of the preset that is changed; "": it is a new one. */
   readonly was: string;
+  /** The revision of the preset from which the form was made; 0: it is a new one. */
+  readonly revision: number;
   readonly name: string;
   readonly isDefault: boolean;
   readonly kind: string;
@@ -43,9 +45,10 @@ export interface TypedPreset {
 const byOption = <Value>(choose: (option: PushOption) => Value) =>
   Object.fromEntries(optionNames.map((option) => [option, choose(option)])) as Record<PushOption, Value>;
 
-export function typedFrom({ name, isDefault, settings }: Preset): TypedPreset {
+export function typedFrom({ name, revision, isDefault, settings }: StoredPreset): TypedPreset {
   return {
     was: name,
+    revision,
     name,
     isDefault,
     kind: settings.kind ?? "",
@@ -63,6 +66,7 @@ export function fieldLines({ fields = [] }: PresetSettings): string {
 export function readTyped(form: FormFields): TypedPreset {
   return {
     was: textOf(form, "was"),
+    revision: Number(textOf(form, "revision")),
     name: textOf(form, "name").trim().normalize("NFC"),
     isDefault: textOf(form, "is_default") === "1",
     kind: textOf(form, "kind"),

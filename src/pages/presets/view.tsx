@@ -3,7 +3,7 @@ import { kindNames } from "../../base/push-kinds.ts";
 import { wireName } from "../../http/errors.ts";
 import { durationMinutes } from "../../http/push-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { Preset, PresetSettings } from "../../pushes/pushes.ts";
+import type { PresetSettings, StoredPreset } from "../../pushes/pushes.ts";
 import { accountTabPath } from "../account/path.ts";
 import { AdminFrame, adminPaths } from "../admin/frame.tsx";
 import { Layout } from "../layout.tsx";
@@ -13,14 +13,14 @@ import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, NumberField, SelectField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { problemsAt } from "../parts/notice.tsx";
-import { PostForm } from "../parts/post-form.tsx";
+import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { optionFields, optionNames } from "../push-form/options.ts";
 import type { FormState } from "../take-form.ts";
 import { type PresetField, type PresetsTarget, type TypedPreset, viewsRange } from "./typed-preset.ts";
 
 interface PresetsModel {
   readonly target: PresetsTarget;
-  readonly presets: readonly Preset[];
+  readonly presets: readonly StoredPreset[];
   readonly typed: TypedPreset;
   readonly state: FormState<PresetField>;
 }
@@ -34,7 +34,7 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
   const { presets: text } = page.messages;
   return (
     <Frame target={model.target} page={page}>
-      <List<Preset>
+      <List<StoredPreset>
         page={page}
         caption={text.heading}
         rows={model.presets}
@@ -55,12 +55,17 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
           { label: text.isDefault, value: ({ isDefault }) => (isDefault ? page.messages.admin.yes : "") },
         ]}
         actions={({ name }) => (
-          <PostForm page={page} action={`${model.target.path}/delete`}>
+          <Confirm
+            page={page}
+            icon="trash"
+            label={text.delete}
+            accessibleLabel={text.deleteOne({ name })}
+            explanation={text.deleteText}
+            action={`${model.target.path}/delete`}
+            group="action"
+          >
             <input type="hidden" name="name" value={name} />
-            <button type="submit" class="button button-quiet-danger" aria-label={text.deleteOne({ name })}>
-              {text.delete}
-            </button>
-          </PostForm>
+          </Confirm>
         )}
         empty={<p>{text.none}</p>}
       />
@@ -111,7 +116,7 @@ function Frame({
 }
 
 /** What a preset says, in one line. */
-export function describeSettings(
+function describeSettings(
   { kind, expireAfterMinutes, expireAfterViews, fields = [], ...options }: PresetSettings,
   messages: Messages,
 ): string {
@@ -127,6 +132,13 @@ export function describeSettings(
     ),
     ...(fields.length === 0 ? [] : [said(messages.presets.fields, fields.map(({ label }) => label).join(", "))]),
   ].join("; ");
+}
+
+/** Everything that the form of a preset can change, in one line. */
+export function describePreset({ name, settings, isDefault }: StoredPreset, messages: Messages): string {
+  const { presets: text } = messages;
+  const parts = [name, describeSettings(settings, messages), isDefault ? text.isDefault : ""];
+  return parts.filter((part) => part !== "").join("; ");
 }
 
 function PresetForm({ model, page }: Props) {
@@ -147,6 +159,7 @@ function PresetForm({ model, page }: Props) {
       <FormNotices state={state} problems={found} page={page} />
       <PostForm page={page} class="form" action={target.path} autoComplete="off">
         <input type="hidden" name="was" value={typed.was} />
+        <input type="hidden" name="revision" value={String(typed.revision)} />
         <TextField id="name" label={text.name} value={typed.name} problem={state.problems.name} required />
         <Settings model={model} page={page} />
         <Field

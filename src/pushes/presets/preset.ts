@@ -24,9 +24,14 @@ export interface Preset {
   readonly isDefault: boolean;
 }
 
+export interface StoredPreset extends Preset {
+  /** Grows with every change. */
+  readonly revision: number;
+}
+
 export interface PresetChange extends Preset {
-  /** The name of the preset that is changed; undefined: it is a new one. */
-  readonly was?: string | undefined;
+  /** The preset that is changed, as it was when the change began; undefined: it is a new one. */
+  readonly was?: Pick<StoredPreset, "name" | "revision"> | undefined;
 }
 
 export const namesLifetime = ({ expireAfterMs, expireAfterDays, expiresAt }: CreatePush) =>

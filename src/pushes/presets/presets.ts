@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { InTransaction } from "../../database/database.ts";
 import type { PresetOutcome, PresetStore } from "../store/presets.ts";
-import type { Preset, PresetChange, PresetScope } from "./preset.ts";
+import type { Preset, PresetChange, PresetScope, StoredPreset } from "./preset.ts";
 
 /** A preset that a caller can name, and whose it is. */
 export interface CallerPreset extends Preset {
@@ -24,7 +24,7 @@ export type Presets = ReturnType<typeof createPresets>;
 /** Named settings for new pushes, of the instance, of groups and of people. */
 export function createPresets({ store, clock, groupsOf }: PresetsDeps) {
   return {
-    list: (scope: PresetScope): Promise<readonly Preset[]> => store.list(scope),
+    list: (scope: PresetScope): Promise<readonly StoredPreset[]> => store.list(scope),
 
     /** Those that this caller can name, the nearest first: of two with one name, only the nearer one. */
     async of(user: { readonly id: number } | null): Promise<readonly CallerPreset[]> {

@@ -3,7 +3,7 @@ import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticat
 import type { Database, InTransaction, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { authenticated, boolean, harmless, integer, nullable, reasons, text } from "../../database/table.ts";
-import type { Preset, PresetChange, PresetScope } from "../presets/preset.ts";
+import type { PresetChange, PresetScope, StoredPreset } from "../presets/preset.ts";
 
 /**
  * Authenticated: a preset that somebody writes into the database could lead a whole organization to links that live longer, or
@@ -20,6 +20,8 @@ export const presets = new AuthenticatedTable("presets", "preset", {
   /** JSON. */
   settings: authenticated(text),
   isDefault: authenticated(boolean),
+  /** Grows with every change. */
+  revision: authenticated(integer),
   updatedAt: harmless(integer, reasons.shown),
 });
 
@@ -40,7 +42,7 @@ const owner = {
 };
 const put = presets.insertion(
   `ON CONFLICT (scope, name) DO UPDATE SET settings = excluded.settings, is_default = excluded.is_default,
-     updated_at = excluded.updated_at, mac = excluded.mac`,
+     revision = excluded.revision, updated_at = excluded.updated_at, mac = excluded.mac`,
 );
 const remove = sql<[scope: string, name: string]>("DELETE FROM presets WHERE scope = ? AND name = ?");
 
@@ -60,7 +62,7 @@ async function exists(tx: Transaction, { groupId, userId }: ReturnType<typeof co
   return userId === null || (await tx.one(owner.user, userId)) !== undefined;
 }
 
-export type PresetOutcome = "saved" | "taken" | "too_many" | "gone";
+export type PresetOutcome = "saved" | "taken" | "too_many" | "changed_meanwhile" | "gone";
 export type PresetStore = ReturnType<typeof createPresetStore>;
 
 export function createPresetStore(db: Database, access: AccessKeys) {
@@ -72,7 +74,7 @@ export function createPresetStore(db: Database, access: AccessKeys) {
     /** All that this user may have, those of groups that the user may only seem to be in among them. */
     listFor: async (userId: number | null) => opened(await db.read.all(ofCaller, userId ?? nobody, userId ?? nobody)),
 
-    /** `gone`: the preset that is changed, or its owner, is. */
+    /** `gone`: the preset that is changed, or its owner, is. Two people who make one of the same name: `taken`. */
     save: (
       scope: PresetScope,
       { was, name, settings, isDefault }: PresetChange,
@@ -82,16 +84,23 @@ export function createPresetStore(db: Database, access: AccessKeys) {
       db.writeSerialized("accounts", async (tx) => {
         const columns = columnsOf(scope);
         if (!(await exists(tx, columns))) return "gone";
-        const others = opened(await tx.all(ofScope, columns.scope)).filter((other) => other.name !== was);
+        const all = opened(await tx.all(ofScope, columns.scope));
+        const others = all.filter((other) => other.name !== was?.name);
+        const before = was && all.find((other) => other.name === was.name);
+        if (was !== undefined && before === undefined) return "gone";
+        if (before?.revision !== was?.revision) return "changed_meanwhile";
         if (others.some((other) => other.name === name)) return "taken";
         if (was === undefined && others.length >= presetsMax) return "too_many";
-        if (was !== undefined && (await tx.run(remove, columns.scope, was)) === 0) return "gone";
-        const write = (row: Preset) =>
-          put(tx, access, { ...columns, ...row, settings: JSON.stringify(row.settings), updatedAt: now });
+        if (was !== undefined) await tx.run(remove, columns.scope, was.name);
+        const write = ({ revision, ...row }: StoredPreset) =>
+          put(tx, access, {
+            ...{ ...columns, ...row, settings: JSON.stringify(row.settings) },
+            ...{ revision: revision + 1, updatedAt: now },
+          });
         for (const other of others) {
           if (isDefault && other.isDefault) await write({ ...other, isDefault: false });
         }
-        await write({ name, settings, isDefault });
+        await write({ name, settings, isDefault, revision: before?.revision ?? 0 });
         await together(tx);
         return "saved";
       }),
