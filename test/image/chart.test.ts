@@ -30,13 +30,24 @@ const several = [
 interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly spec?: { readonly replicas?: number; readonly template?: { readonly spec: PodSpec } };
+  readonly spec?: { readonly replicas?: number; readonly template?: Template; readonly jobTemplate?: JobTemplate };
+}
+interface Template {
+  readonly spec: PodSpec;
+}
+interface JobTemplate {
+  readonly spec: { readonly template: Template };
 }
 interface PodSpec {
   readonly securityContext: Readonly<Record<string, unknown>>;
   readonly serviceAccountName?: string;
   readonly priorityClassName?: string;
-  readonly containers: readonly [{ readonly envFrom?: unknown; readonly volumeMounts: readonly unknown[] }];
+  readonly containers: readonly Container[];
+}
+interface Container {
+  readonly envFrom?: unknown;
+  readonly securityContext: Readonly<Record<string, unknown>>;
+  readonly volumeMounts: readonly unknown[];
 }
 
 /** Renders the chart and validates each object against Kubernetes' own schema. */
@@ -94,14 +105,22 @@ it.each([
   ).toBe(kinds);
 });
 
-it("leaves user and group to OpenShift", async () => {
+it("leaves user and group to OpenShift, in the server's pods and in those of the backup", async () => {
   const names = ["runAsUser", "runAsGroup", "fsGroup"];
-  const pod = podOf(await render(secret, `--set=${names.map((name) => `podSecurityContext.${name}=null`).join(",")}`));
-  expect(Object.keys(pod?.securityContext ?? {}).sort()).toEqual([
-    "fsGroupChangePolicy",
-    "runAsNonRoot",
-    "seccompProfile",
-  ]);
+  const none = `--set=${names.map((name) => `podSecurityContext.${name}=null`).join(",")}`;
+  const objects = await render(secret, "--set=backup.enabled=true", none);
+  const backup = objects.find(({ kind }) => kind === "CronJob")?.spec?.jobTemplate?.spec.template.spec;
+  for (const pod of [podOf(objects), backup]) {
+    expect(Object.keys(pod?.securityContext ?? {}).sort()).toEqual([
+      "fsGroupChangePolicy",
+      "runAsNonRoot",
+      "seccompProfile",
+    ]);
+    for (const { securityContext } of pod?.containers ?? []) {
+      expect(Object.keys(securityContext).filter((key) => /user|group/i.test(key))).toEqual([]);
+    }
+    expect(pod?.containers).toHaveLength(1);
+  }
 });
 
 it("passes on what an operator adds to pods", async () => {
