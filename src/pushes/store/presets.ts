@@ -63,6 +63,19 @@ async function exists(tx: Transaction, { groupId, userId }: ReturnType<typeof co
 }
 
 export type PresetOutcome = "saved" | "taken" | "too_many" | "changed_meanwhile" | "gone";
+/** @param all of the scope. */
+function refusalOf(
+  all: readonly Pick<StoredPreset, "name" | "revision">[],
+  name: string,
+  was: PresetChange["was"],
+): Exclude<PresetOutcome, "saved"> | undefined {
+  const before = was && all.find((other) => other.name === was.name);
+  if (was !== undefined && before === undefined) return "gone";
+  if (before?.revision !== was?.revision) return "changed_meanwhile";
+  if (name !== was?.name && all.some((other) => other.name === name)) return "taken";
+  return was === undefined && all.length >= presetsMax ? "too_many" : undefined;
+}
+
 export type PresetStore = ReturnType<typeof createPresetStore>;
 
 export function createPresetStore(db: Database, access: AccessKeys) {
@@ -74,7 +87,7 @@ export function createPresetStore(db: Database, access: AccessKeys) {
     /** All that this user may have, those of groups that the user may only seem to be in among them. */
     listFor: async (userId: number | null) => opened(await db.read.all(ofCaller, userId ?? nobody, userId ?? nobody)),
 
-    /** `gone`: the preset that is changed, or its owner, is. Two people who make one of the same name: `taken`. */
+    /** `gone`: the preset that is changed, or its owner, is. */
     save: (
       scope: PresetScope,
       { was, name, settings, isDefault }: PresetChange,
@@ -85,12 +98,9 @@ export function createPresetStore(db: Database, access: AccessKeys) {
         const columns = columnsOf(scope);
         if (!(await exists(tx, columns))) return "gone";
         const all = opened(await tx.all(ofScope, columns.scope));
+        const refusal = refusalOf(all, name, was);
+        if (refusal !== undefined) return refusal;
         const others = all.filter((other) => other.name !== was?.name);
-        const before = was && all.find((other) => other.name === was.name);
-        if (was !== undefined && before === undefined) return "gone";
-        if (before?.revision !== was?.revision) return "changed_meanwhile";
-        if (others.some((other) => other.name === name)) return "taken";
-        if (was === undefined && others.length >= presetsMax) return "too_many";
         if (was !== undefined) await tx.run(remove, columns.scope, was.name);
         const write = ({ revision, ...row }: StoredPreset) =>
           put(tx, access, {
@@ -100,7 +110,7 @@ export function createPresetStore(db: Database, access: AccessKeys) {
         for (const other of others) {
           if (isDefault && other.isDefault) await write({ ...other, isDefault: false });
         }
-        await write({ name, settings, isDefault, revision: before?.revision ?? 0 });
+        await write({ name, settings, isDefault, revision: was?.revision ?? 0 });
         await together(tx);
         return "saved";
       }),
