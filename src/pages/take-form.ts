@@ -90,8 +90,16 @@ export async function takeForm<Request extends PageRequest, Typed, Field extends
   form: FormDeclaration<Request, Typed, Field>,
   step: (typed: Typed) => Promise<FastifyReply | Refused<NoInfer<Field>>>,
 ): Promise<FastifyReply> {
-  const received = await receive(page, form);
+  let received: Received<Typed | undefined>;
+  try {
+    received = form.receive === undefined ? { typed: form.read(await page.form(), page) } : await form.receive(page);
+  } catch (error) {
+    if (!(error instanceof FormTokenRefusal)) throw error;
+    received = { typed: form.read(error.form, page), sessionProblem: "outdated" };
+    if (received.typed === undefined) throw error;
+  }
   const { typed, upload, fileRefusal, sessionProblem = null } = received;
+  if (typed === undefined) throw new AppError("invalid_request", "This is another form.");
   const show = (state: Partial<FormState<Field>>) => form.show(page, typed, { ...untouched, status: 422, ...state });
   try {
     if (sessionProblem !== null) return await show({ status: statusOf[sessionProblem], reason: sessionProblem });
@@ -109,22 +117,6 @@ export async function takeForm<Request extends PageRequest, Typed, Field extends
   } finally {
     await upload?.abandon();
   }
-}
-
-async function receive<Request extends PageRequest, Typed, Field extends string>(
-  page: Request,
-  form: FormDeclaration<Request, Typed, Field>,
-): Promise<Received<Typed>> {
-  try {
-    if (form.receive !== undefined) return await form.receive(page);
-    const typed = form.read(await page.form(), page);
-    if (typed !== undefined) return { typed };
-  } catch (error) {
-    const typed = error instanceof FormTokenRefusal ? form.read(error.form, page) : undefined;
-    if (typed === undefined) throw error;
-    return { typed, sessionProblem: "outdated" };
-  }
-  throw new AppError("invalid_request", "This is another form.");
 }
 
 async function stateAfter<Request extends PageRequest, Typed, Field extends string>(

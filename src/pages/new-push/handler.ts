@@ -132,15 +132,17 @@ function newPushForm(starting: StartingSettings): FormDeclaration<PageRequest, S
 /** `POST /p` */
 export async function createPush(page: PageRequest): Promise<FastifyReply> {
   const starting = await startingSettings(page);
-  return takeForm(page, newPushForm(starting), async (sent) => {
-    const wanted = { ...readNewPush(sent, starting), idempotencyKey: sent.idempotencyKey };
-    if (isUnsealedUnasked(wanted, sent, starting, page)) {
-      return refused({}, { refusal: page.messages.endToEnd.unsealedRefused, reason: "unsealed" });
-    }
-    const push = await page.services.pushes.create(wanted, page.actor);
-    await rememberChoices(page, sent, push.kind, wanted);
-    return page.redirectAfterForm(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
-  });
+  return takeForm(page, newPushForm(starting), (sent) => createFrom(page, sent, starting));
+}
+
+async function createFrom(page: PageRequest, sent: SentForm, starting: StartingSettings) {
+  const wanted = { ...readNewPush(sent, starting), idempotencyKey: sent.idempotencyKey };
+  if (isUnsealedUnasked(wanted, sent, starting, page)) {
+    return refused<FieldName>({}, { refusal: page.messages.endToEnd.unsealedRefused, reason: "unsealed" });
+  }
+  const push = await page.services.pushes.create(wanted, page.actor);
+  await rememberChoices(page, sent, push.kind, wanted);
+  return page.redirectAfterForm(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
 }
 
 async function rememberChoices(page: PageRequest, sent: SentForm, kind: KindName, wanted: CreatePush): Promise<void> {

@@ -13,7 +13,7 @@ import type { CreatedPush, CreatePush, Upload } from "../push.ts";
 import { findOptionProblems } from "../push-options.ts";
 import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
 import { arrivalOf } from "../store/idempotency-keys.ts";
-import type { NewPush, WithPush } from "../store/insert-push.ts";
+import type { InsertOutcome, NewPush, WithPush } from "../store/insert-push.ts";
 import { type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
@@ -107,9 +107,7 @@ async function sealAndInsert(
   const payloadBytes = Buffer.byteLength(payload);
   await spent.charge(payloadBytes, deps.clock.now());
   await deps.capacity.assertRoomFor(actor, payloadBytes);
-
   const { passphraseSalt, passphraseHash } = await hashPassphrase(deps, request, actor);
-
   const id = await deps.ids.next();
   const now = deps.clock.now();
   const { keyring, urlTokens } = deps.vault;
@@ -119,7 +117,10 @@ async function sealAndInsert(
   const row = newRow(deps, made, requestedPush(deps, asked, kind, actor));
   const keepsLink = storesLink(deps, row, actor);
   const key = askedKey && arrivedAt !== undefined ? { ...askedKey, pushId: id, arrivedAt } : undefined;
-  const insert = async (storedLinkKey: AccountStoredLinkKey | undefined) => {
+  const needsStoredLinkKey = ownerId !== null && (keepsLink || asksForLinkDelivery(request));
+  const withKey = (write: (key: AccountStoredLinkKey | undefined) => Promise<InsertOutcome>) =>
+    needsStoredLinkKey ? deps.storedLinkKeys.sealing(ownerId, write) : write(undefined);
+  const outcome = await withKey(async (storedLinkKey) => {
     const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor);
     return await deps.largePayloads.write(payloadBytes, actor.client, async () => {
       const content = { payload, files: listFiles(positionFiles(upload?.files ?? [])) };
@@ -138,9 +139,7 @@ async function sealAndInsert(
       const audit = auditRecord("creation", actor, now);
       return await deps.store.insertPush(push, audit, { linkDelivery, together });
     });
-  };
-  const needsStoredLinkKey = ownerId !== null && (keepsLink || asksForLinkDelivery(request));
-  const outcome = needsStoredLinkKey ? await deps.storedLinkKeys.sealing(ownerId, insert) : await insert(undefined);
+  });
   if (outcome === "repeated") {
     const first = compared && (await findRepeated(deps, askedKey, compared, actor));
     if (first?.push === undefined) throw unavailable("The push is being created. Try again.", 1);

@@ -1,9 +1,9 @@
-import { type Database, type Engine, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
+import { type Database, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
 import { sql, type Value } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import { auditKinds } from "../stored-values.ts";
-import { type CreationKey, KeyUsedError, type TakenKey, takeKey } from "./idempotency-keys.ts";
+import { type CreationKey, KeyUsedError, takeKey } from "./idempotency-keys.ts";
 import { isCurrentSecret } from "./link-secrets.ts";
 import {
   type LinkDeliveryRefusal,
@@ -33,9 +33,6 @@ export interface NewPush {
   readonly storedLinkKey?: AccountStoredLinkKey | undefined;
   readonly key: CreationKey | undefined;
 }
-
-/** A push that may be written: its request has no idempotency key, or its transaction has taken it. */
-type WritablePush = NewPush & { readonly key: TakenKey<CreationKey> | undefined };
 
 /**
  * `link_secret_replaced`: the account has another key of stored links now. Nothing was written. `repeated`: a push was inserted under the same idempotency key before. `upload_swept`: the upload of one of the files was
@@ -67,15 +64,37 @@ export function insertWrites(db: InsertDatabase, operations: Operations) {
      * @throws AppError unavailable when a request with a key stood still for too long.
      */
     async insertPush(push: NewPush, audit: AuditRecord, more: WrittenTogether = {}): Promise<InsertOutcome> {
-      switch (db.engine) {
-        case "sqlite":
-          return await insertInTransaction(db, operations, { push, audit, writtenTogether: more });
-        case "postgres":
-          if (!isAlone(push) || Object.values(more).some((part) => part !== undefined)) {
-            return await insertInTransaction(db, operations, { push, audit, writtenTogether: more });
+      const { linkDelivery, together } = more;
+      // Over a network each statement of a transaction is a round trip.
+      if (db.engine === "postgres" && isAlone(push) && linkDelivery === undefined && together === undefined) {
+        return await insertInOneStatement(db, push, audit);
+      }
+      const { row, storedLinkKey } = push;
+      try {
+        await db.write(async (tx) => {
+          if (push.key !== undefined) await takeKey(tx, push.key);
+          const values = pushValues(push, audit, await writeRowSecret(tx, db.engine, row.id, push.rowSecretSealed));
+          if (storedLinkKey === undefined) await tx.run(insertPush, ...values);
+          else if ((await tx.run(insertLinkedPush, ...values, storedLinkKey.userId, storedLinkKey.secretId)) === 0) {
+            throw new LinkSecretReplacedError();
           }
-          // Over a network each statement of a transaction is a round trip.
-          return await insertInOneStatement(db, push, audit);
+          if (row.ownerId === null) await operations.addToAnonymous(tx, push.storedBytes);
+          await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: push.payloadSealed }));
+          await insertFiles(tx, row.id, push.files);
+          if (row.ownerId !== null) await writeEntry(tx, row.id, 1, audit);
+          if (linkDelivery !== undefined) await putLinkDelivery(tx, row.id, linkDelivery);
+          await together?.(tx, row.id);
+        });
+        return "inserted";
+      } catch (error) {
+        if (error instanceof LinkSecretReplacedError) return "link_secret_replaced";
+        if (error instanceof KeyUsedError) return "repeated";
+        if (error instanceof UploadSweptError) return "upload_swept";
+        if (error instanceof LinkDeliveryRefusedError) return error.reason;
+        // Ids are used once, so a row with this id is this push.
+        const isThere = error instanceof OutcomeUnknownError && (await db.lookUp.one(pushExists, row.id)) !== undefined;
+        if (!isThere) throw error;
+        return "inserted";
       }
     },
   };
@@ -86,59 +105,6 @@ function isAlone(push: NewPush): push is NewPush & { readonly key: undefined } {
 }
 
 const pushExists = sql<[pushId: number], { id: number }>("SELECT id FROM pushes WHERE id = ?");
-
-async function insertInTransaction(
-  db: InsertDatabase,
-  operations: Operations,
-  {
-    push,
-    audit,
-    writtenTogether: { linkDelivery, together },
-  }: { readonly push: NewPush; readonly audit: AuditRecord; readonly writtenTogether: WrittenTogether },
-): Promise<InsertOutcome> {
-  try {
-    await db.write(async (tx) => {
-      const key = push.key && (await takeKey(tx, push.key));
-      await writePush(tx, db.engine, { operations, push: { ...push, key }, audit });
-      if (push.row.ownerId !== null) await writeEntry(tx, push.row.id, 1, audit);
-      if (linkDelivery !== undefined) await putLinkDelivery(tx, push.row.id, linkDelivery);
-      await together?.(tx, push.row.id);
-    });
-    return "inserted";
-  } catch (error) {
-    if (error instanceof LinkSecretReplacedError) return "link_secret_replaced";
-    if (error instanceof KeyUsedError) return "repeated";
-    if (error instanceof UploadSweptError) return "upload_swept";
-    if (error instanceof LinkDeliveryRefusedError) return error.reason;
-    // Ids are used once, so a row with this id is this push.
-    const isThere =
-      error instanceof OutcomeUnknownError && (await db.lookUp.one(pushExists, push.row.id)) !== undefined;
-    if (!isThere) throw error;
-    return "inserted";
-  }
-}
-
-async function writePush(
-  tx: Transaction,
-  engine: Engine,
-  {
-    operations,
-    push,
-    audit,
-  }: { readonly operations: Operations; readonly push: WritablePush; readonly audit: AuditRecord },
-): Promise<void> {
-  const { row } = push;
-  const rowSecretId = await writeRowSecret(tx, engine, row.id, push.rowSecretSealed);
-  const values = pushValues(push, audit, rowSecretId);
-  const { storedLinkKey } = push;
-  if (storedLinkKey === undefined) await tx.run(insertPush, ...values);
-  else if ((await tx.run(insertLinkedPush, ...values, storedLinkKey.userId, storedLinkKey.secretId)) === 0) {
-    throw new LinkSecretReplacedError();
-  }
-  if (row.ownerId === null) await operations.addToAnonymous(tx, push.storedBytes);
-  await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: push.payloadSealed }));
-  await insertFiles(tx, row.id, push.files);
-}
 
 function pushValues({ row, storedBytes }: NewPush, audit: AuditRecord, rowSecretId: number | null): Value[] {
   const creatorAddress = row.ownerId === null ? audit.address : null;
