@@ -122,19 +122,19 @@ function AnswerHeading({ model: { request }, page }: AnswerViewProps) {
   const { requests: text } = page.messages;
   return (
     <div class="page-heading">
-      <h1 dir="auto" translate={untranslated}>
-        {request.title}
+      <h1 translate={untranslated}>
+        <bdi>{request.title}</bdi>
       </h1>
-      {request.note !== "" && (
-        <p class="request-note" dir="auto" translate={untranslated}>
-          {request.note}
-        </p>
-      )}
       <p class="lead">
         {request.askedBy === null
           ? text.askedByUnknown
           : text.askedBy.parts({ email: <bdi translate={untranslated}>{request.askedBy}</bdi> })}
       </p>
+      {request.note !== "" && (
+        <p class="request-note" translate={untranslated}>
+          <bdi>{request.note}</bdi>
+        </p>
+      )}
     </div>
   );
 }

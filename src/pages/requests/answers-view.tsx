@@ -55,12 +55,12 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
   return (
     <Layout page={page} title={text.heading} privatePage width="regular" scripts={["requests.js"]}>
       <div class="page-heading">
-        <h1 dir="auto" translate={untranslated}>
-          {request.title}
+        <h1 translate={untranslated}>
+          <bdi>{request.title}</bdi>
         </h1>
         {request.note !== "" && (
-          <p class="lead request-note" dir="auto">
-            {request.note}
+          <p class="lead request-note">
+            <bdi>{request.note}</bdi>
           </p>
         )}
       </div>

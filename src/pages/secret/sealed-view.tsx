@@ -108,7 +108,11 @@ function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }:
   const isOnly = files.length === 1;
   const buttonClass = isOnly ? "button button-wide" : "button button-icon";
   const nameOf = (filename: string) => <bdi data-file-name>{filename}</bdi>;
-  const sizeOf = (bytes: number) => <bdi data-file-size>{formats.bytes(bytes)}</bdi>;
+  const sizeOf = (bytes: number) => (
+    <bdi class="size" data-file-size>
+      {formats.bytes(bytes)}
+    </bdi>
+  );
   return (
     <section
       aria-labelledby="files"

@@ -10,7 +10,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Emblem } from "../parts/logo.tsx";
 import { Notice, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { LocalTime } from "../parts/times.tsx";
+import { ShortTime } from "../parts/times.tsx";
 
 /** Only the views of recipients are counted; those of owners and administrators are logged. */
 export type Viewer = "recipient" | "owner" | "administrator";
@@ -100,7 +100,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
             </button>
           </PostForm>
         </SealedStep>
-        {model.refusal?.reason !== "too_many" && <Facts model={model} page={page} />}
+        {model.refusal?.reason !== "too_many" && <Until model={model} page={page} />}
         {model.auditPath !== null && <a href={pageHref(page, model.auditPath)}>{step.audit}</a>}
         {model.viewer === "recipient" && <About page={page} />}
       </div>
@@ -229,16 +229,9 @@ interface StepProps {
   readonly page: PageContext;
 }
 
-function Facts({ model, page }: StepProps) {
+function Until({ model, page }: StepProps) {
   const { messages } = page;
-  const { step } = messages;
   if (model.expiresAt === null) return null;
-  return (
-    <ul class="facts facts-quiet">
-      <li class="fact">
-        <Icon name="clock" />
-        <p>{step.until.parts({ date: <LocalTime timeMs={model.expiresAt} messages={messages} /> })}</p>
-      </li>
-    </ul>
-  );
+  const date = <ShortTime key="date" timeMs={model.expiresAt} messages={messages} />;
+  return <p class="field-hint">{messages.step.until.parts({ date })}</p>;
 }

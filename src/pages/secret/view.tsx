@@ -136,10 +136,7 @@ function Menu({ model, page }: Props) {
   const isText = fields === null && kind !== "qr";
   return (
     <details class="secret-menu no-print" {...(needsScripts && shownByScript(model))}>
-      <summary>
-        <Icon name="down" />
-        <span>{secret.more}</span>
-      </summary>
+      <summary>{secret.more}</summary>
       <div class="secret-menu-body">
         {mayHaveText && (
           <div class="secret-choices" {...shownByScript(model)}>
@@ -204,8 +201,8 @@ function Address({ payload, messages }: { readonly payload: string; readonly mes
       {followable && (
         <div>
           <p class="eyebrow">{secret.leadsTo}</p>
-          <p class="destination" dir="ltr">
-            {parsed.host}
+          <p class="destination">
+            <bdi dir="ltr">{parsed.host}</bdi>
           </p>
         </div>
       )}
@@ -292,13 +289,17 @@ function Files({ files, zipHref, ttlSeconds, isPrimary, messages }: FilesProps) 
         <p class="files-all">
           <a class={isPrimary ? "button button-primary" : "button"} href={zipHref} download>
             <Icon name="download" />
-            <span>{secret.downloadAll({ size: formats.bytes(totalBytes) })}</span>
+            <span>{secret.downloadAll.parts({ size: <Size text={formats.bytes(totalBytes)} /> })}</span>
           </a>
         </p>
       )}
       {until}
     </section>
   );
+}
+
+function Size({ text }: { readonly text: string }) {
+  return <bdi class="size">{text}</bdi>;
 }
 
 interface OnlyFileProps extends Pick<FilesProps, "isPrimary" | "messages"> {
@@ -312,7 +313,7 @@ function OnlyFile({ file: { filename, sizeBytes, href, viewHref }, isPrimary, me
     <>
       <a class={`button button-large button-wide${isPrimary ? " button-primary" : ""}`} href={href} download>
         <Icon name="download" />
-        <span>{secret.downloadOne.parts({ filename: name, size: formats.bytes(sizeBytes) })}</span>
+        <span>{secret.downloadOne.parts({ filename: name, size: <Size text={formats.bytes(sizeBytes)} /> })}</span>
       </a>
       {viewHref !== null && (
         <a class="button button-wide" href={viewHref} target="_blank" rel="noreferrer noopener">
