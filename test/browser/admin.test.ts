@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { en } from "../../src/i18n/i18n.ts";
+import { en, languages } from "../../src/i18n/i18n.ts";
 import { accountMenu } from "../support/account-menu.ts";
 import { openUser } from "../support/admin-page-states.ts";
 import { answerTo, sendForm } from "../support/browser-forms.ts";
@@ -307,4 +307,29 @@ it("keeps each word of the links to the other pages whole on a narrow screen", a
   const links = await page.locator(".section-tabs a").all();
   const heights = await Promise.all(links.map(async (link) => (await link.boundingBox())?.height));
   expect(heights).toEqual(links.map(() => 40));
+});
+
+it.each(languages.map(({ locale }) => locale.tag))(
+  "shows the links to the other pages in one row of a wide screen, in %s",
+  async (language) => {
+    const { page } = await site.visit({ signedIn: "administrator" });
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto(`/admin?locale=${language}`);
+    const row = page.locator(".section-tabs");
+    expect((await row.boundingBox())?.height).toBeLessThanOrEqual(48);
+    expect(await row.evaluate((tabs) => tabs.scrollWidth - tabs.clientWidth)).toBe(0);
+  },
+);
+
+it("shows a user with a short address in a row of 40 px on a wide screen, and of 80 px on a narrow one", async () => {
+  const { page } = await site.visit({ signedIn: "administrator" });
+  const row = page.locator("tbody tr").filter({ hasText: email });
+  for (const [width, heightMax] of [
+    [1280, 40],
+    [390, 80],
+  ] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto("/admin/users");
+    expect((await row.boundingBox())?.height).toBeLessThanOrEqual(heightMax);
+  }
 });

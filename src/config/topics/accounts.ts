@@ -39,7 +39,7 @@ export const accountSettings = {
     }),
     requireSecondFactor: setting({
       env: "PWP__REQUIRE_MFA",
-      doc: "Whether every account must have a second factor. Without one, people are sent to set one up and API calls get 403.",
+      doc: "Whether every account must have two-step sign-in. Without it, people are sent to set it up and API calls get 403.",
       type: boolean,
       default: "false",
     }),

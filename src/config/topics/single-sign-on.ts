@@ -57,7 +57,7 @@ export const singleSignOnSettings = {
     }),
     only: setting({
       env: "PWP__OIDC__ONLY",
-      doc: "Whether single sign-on is the only way in: without passwords, passkeys, second factors, resets and sign-ups of this server. `PWP__REQUIRE_MFA` has no effect then. Before you set it, `sealpush oidc check` says who would be locked out; for the day when the provider fails there is `sealpush user break-glass`.",
+      doc: "Whether single sign-on is the only way in: without passwords, passkeys, two-step sign-in, resets and sign-ups of this server. `PWP__REQUIRE_MFA` has no effect then. Before you set it, `sealpush oidc check` says who would be locked out; for the day when the provider fails there is `sealpush user break-glass`.",
       type: boolean,
       default: "false",
     }),

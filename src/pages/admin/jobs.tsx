@@ -113,7 +113,7 @@ function Queues({ model, page }: { readonly model: JobsModel; readonly page: Pag
       </dl>
       {errors.length > 0 && (
         <>
-          <h3 class="label">{admin.emailErrors}</h3>
+          <h3 class="aside-heading">{admin.emailErrors}</h3>
           <ul class="job-errors">
             {errors.map(({ error, waiting, failed }) => (
               <li key={error}>

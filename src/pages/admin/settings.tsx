@@ -116,7 +116,7 @@ function Group({ index, title, rows, isOpen, page }: GroupProps) {
   const { admin } = page.messages;
   const setCount = rows.filter(({ origin }) => origin.from !== "default").length;
   return (
-    <details open={isOpen || setCount > 0}>
+    <details class="disclosure" open={isOpen || setCount > 0}>
       <summary class="admin-group-title">
         <h2 class="section-heading" id={`group_${index}`} lang="en" dir="ltr">
           {title}
@@ -142,7 +142,7 @@ function settingColumns(isOpen: boolean, page: PageContext): readonly Column<Sho
     {
       label: admin.setting,
       value: ({ row }) => (
-        <details class="admin-setting" open={isOpen}>
+        <details class="admin-setting disclosure" open={isOpen}>
           <summary>
             <code dir="ltr">{row.env}</code>
           </summary>

@@ -220,7 +220,11 @@ export function userFacts({ messages: { admin, formats } }: PageContext) {
     created: { label: admin.created, narrow: "hidden", time: ({ user }) => user.createdAt },
     lastSignIn: { label: admin.lastSignIn, time: ({ lastSignedInAt }) => lastSignedInAt, never: admin.never },
     signIns: { label: admin.signIns, value: ({ signInCount }) => formats.number(signInCount) },
-    secondFactor: { label: admin.secondFactor, value: ({ user }) => (user.hasSecondFactor ? admin.yes : admin.no) },
+    secondFactor: {
+      label: admin.secondFactor,
+      narrow: "hidden",
+      value: ({ user }) => (user.hasSecondFactor ? admin.yes : admin.no),
+    },
     tokens: { label: admin.tokensInUse, narrow: "hidden", value: ({ tokensInUse }) => formats.number(tokensInUse) },
   } as const satisfies Record<string, Column<UserSummary>>;
 }

@@ -22,7 +22,7 @@ export function pushColumns({ messages }: Pick<PageContext, "messages">, reader:
       narrow: "unlabelled",
       value: (push) => <StateBadge push={push} reader={reader} messages={messages} />,
     },
-    made: { label: dashboard.made, time: ({ createdAt }) => createdAt },
+    made: { label: dashboard.made, narrow: "hidden", time: ({ createdAt }) => createdAt },
     end: {
       label: dashboard.expiresOrEnded,
       narrow: ({ expired }) => (expired ? dashboard.ended : dashboard.expires),

@@ -12,9 +12,11 @@ function Key({ keys, children }: KeyProps) {
   return (
     <>
       <dt>
-        {keys.map((key) => (
-          <kbd key={key}>{key}</kbd>
-        ))}
+        <span dir="ltr">
+          {keys.map((key) => (
+            <kbd key={key}>{key}</kbd>
+          ))}
+        </span>
       </dt>
       <dd>{children}</dd>
     </>
