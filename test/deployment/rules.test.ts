@@ -53,6 +53,29 @@ deployment.test("of two administrators at two processes one saves, and the other
   await expect.poll(async () => [await mostViews(), await mostViews()]).toEqual([saved, saved]);
 });
 
+let presets = 0;
+deployment.test(
+  "a preset holds in both processes as soon as one has stored it, and of two who save it one does",
+  async () => {
+    const name = `preset ${++presets}`;
+    const save = async (form: Readonly<Record<string, string>>) =>
+      (await deployment.visit("/admin/presets", root, { name, ...form })).status;
+    const viewsBy = async () => {
+      const body = { push: { payload: "hunter2", preset: name } };
+      return (await deployment.api("/api/v2/pushes", { body })).body.expire_after_views;
+    };
+    expect(await save({ expire_after_views: "2" })).toBe(303);
+    expect([await viewsBy(), await viewsBy()]).toEqual([2, 2]);
+    const change = (views: string) => save({ was: name, revision: "1", expire_after_views: views });
+    const statuses = await Promise.all([change("3"), change("4")]);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([303, 409]);
+    const saved = statuses[0] === 303 ? 3 : 4;
+    expect([await viewsBy(), await viewsBy()]).toEqual([saved, saved]);
+    expect((await deployment.visit("/admin/presets/delete", root, { name })).status).toBe(303);
+    expect([await viewsBy(), await viewsBy()]).toEqual([undefined, undefined]);
+  },
+);
+
 let groups = 0;
 deployment.test(
   "a group's rules and its service tokens hold in both processes, until one deletes the group",

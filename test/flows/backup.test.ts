@@ -7,10 +7,12 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { clearedTables } from "../../src/backup/sqlite/clear-transient-state.ts";
 import { markerName } from "../../src/blobs/file-blob-store.ts";
 import { forBothEngines, type SchemaVersion } from "../../src/database/schema/both-engines.ts";
+import { noRules } from "../../src/policies/policies.ts";
 import { type BackupFixture, keySettings, makeBackupFixture } from "../support/backups.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
 import { countEveryone, signedIn, stranger, TestClock, type TestDomain } from "../support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
+import { makeGroup, makeServiceToken } from "../support/groups.ts";
 import { startForeignStore } from "../support/s3/foreign-store.ts";
 
 /** Versions of the schema that a newer program would know. */
@@ -124,6 +126,54 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
     const trail = await domain.pushes.trail(known.owned, signedIn(7), 1);
     expect(trail?.events.map(({ kind }) => kind)).toContain("expire");
   });
+});
+
+test("groups, rules, presets and service tokens are as before after a restore, a rotation and another access secret", async () => {
+  const fixture = makeBackupFixture();
+  const source = await fixture.open();
+  const { accounts, policies, presets } = source.domain;
+  const member = await accounts.createUser({ email: "ada@example.com", password: longPassword, admin: false });
+  const group = await makeGroup({ app: source }, "Deploy", [member.id], { rules: { maxViews: 2 }, claim: "deploy" });
+  const token = await makeServiceToken({ app: source }, group.id, "root@example.com");
+  const everybodys = { policy: { ...noRules, maxMinutes: 60 }, revision: 0 };
+  await policies.save("instance", everybodys, async () => undefined);
+  for (const scope of ["instance", { groupId: group.id }, { userId: member.id }] as const) {
+    const settings = { expireAfterViews: 1 };
+    expect(await presets.save(scope, { name: JSON.stringify(scope), isDefault: true, settings })).toBe("saved");
+  }
+  const seen = async (domain: TestDomain["domain"], id: number | undefined = member.id) => ({
+    groups: await domain.groups.list(),
+    memberships: await domain.groups.listOf(id),
+    rules: await domain.policies.find({ id }),
+    presets: await domain.presets.of({ id }),
+  });
+  const serviceIdAt = async ({ domain }: TestDomain) =>
+    (await domain.accounts.authenticateToken({ token, address: "192.0.2.1" }))?.user.id;
+  const before = await seen(source.domain);
+  expect(before.rules).toMatchObject({ policy: { maxViews: 2, maxMinutes: 60 }, sources: [{}, { name: "Deploy" }] });
+  expect(before.presets.map(({ from }) => from)).toEqual(["own", "group", "instance"]);
+  const serviceId = await serviceIdAt(source);
+  const rulesOfService = (await seen(source.domain, serviceId)).rules;
+  expect(rulesOfService).toEqual(before.rules);
+
+  await fixture.run(["backup", "--to", join(fixture.backupDir, "b")]);
+  const dataDir = join(fixture.backupDir, "restored");
+  const kept = ["--keep-open", "--keep-tokens"];
+  await fixture.run(["restore", "--from", join(fixture.backupDir, "b"), ...kept], { dataDir });
+  const settings = { PWPUSH_MASTER_KEY: "7e57".repeat(16), PWPUSH_MASTER_KEY_PREVIOUS: keySettings.PWPUSH_MASTER_KEY };
+  const steps = [
+    { settings: keySettings, argv: null, tokenWorks: true },
+    { settings, argv: ["keys", "rotate"], tokenWorks: true },
+    { settings, argv: ["keys", "replace-access", "--yes"], tokenWorks: false },
+  ];
+  for (const { settings, argv, tokenWorks } of steps) {
+    if (argv !== null) await fixture.run(argv, { dataDir, settings });
+    await using opened = await fixture.open(dataDir, settings);
+    expect(await seen(opened.domain)).toEqual(before);
+    expect(await serviceIdAt(opened)).toBe(tokenWorks ? serviceId : undefined);
+    expect((await opened.domain.accounts.findServiceAccount(group.id))?.id).toBe(serviceId);
+    expect((await seen(opened.domain, serviceId)).rules).toEqual(rulesOfService);
+  }
 });
 
 test("a folder contains database, blobs, manifest and seal, readable by its user only, with standard checksums", async () => {

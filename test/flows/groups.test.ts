@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { AccessKeys } from "../../src/crypto/access-keys.ts";
+import { noRules, type Policy, type PolicyScope } from "../../src/policies/policies.ts";
 import { createPolicyStore } from "../../src/policies/store/policies.ts";
 import { renewPolicies } from "../../src/policies/store/tables.ts";
 import { rootEmail } from "../support/administrators.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
+import { openTestDomain, type TestDomain } from "../support/domain.ts";
 import { changeRows, readRows } from "../support/engine-database.ts";
 import { makeGroup } from "../support/groups.ts";
 import { signInClient } from "../support/signed-in-client.ts";
@@ -221,6 +223,41 @@ test("replacing the access secret keeps groups, members and rules, and no forged
   expect((await policies.readOfCaller(bob.id)).groups).toEqual([]);
   expect(await createPolicyStore(db, vault.access).read({ groupId: id })).toBe("forged");
 });
+
+test("whatever one process changes holds in another one within a second", async () => {
+  await using app = await startTestApp();
+  await using other = await openTestDomain({ dataDir: app.dataDir, clock: app.clock });
+  const ada = await user(app, "ada@example.com");
+  const { groups, policies } = app.app.domain;
+  const { id } = await makeGroup(app, "Helpdesk", []);
+  const save = async (scope: PolicyScope, rules: Partial<Policy>) => {
+    const { revision } = await policies.read(scope);
+    expect(await policies.save(scope, { policy: { ...noRules, ...rules }, revision }, unrecorded)).toBe(true);
+  };
+  const setMember = (isMember: boolean) => groups.setMember({ userId: ada.id, groupId: id, isMember }, unrecorded);
+  const changes: readonly (readonly [() => Promise<unknown>, number | null])[] = [
+    [() => save("instance", { maxViews: 9 }), 9],
+    [() => save("everybody else", { maxViews: 8 }), 8],
+    [() => setMember(true), 9],
+    [() => save({ groupId: id }, { maxViews: 3 }), 3],
+    [() => setMember(false), 8],
+    [() => setMember(true), 3],
+    [() => groups.remove(id, unrecorded), 8],
+    [() => save("everybody else", {}), 9],
+    [() => save("instance", {}), null],
+  ];
+  const mostViews = async (domain: TestDomain["domain"]) => (await domain.policies.of({ id: ada.id })).maxViews;
+  for (const [change, expected] of changes) {
+    // The other process has read the rules at the last moment before the change.
+    await mostViews(other.domain);
+    await change();
+    expect(await mostViews(app.app.domain)).toBe(expected);
+    app.clock.advance(500);
+    expect(await mostViews(other.domain)).toBe(expected);
+  }
+});
+
+const unrecorded = async () => undefined;
 
 describe("races", () => {
   test("pushes that are made while their group is deleted are made, and none fails", async () => {

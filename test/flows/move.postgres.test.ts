@@ -100,6 +100,8 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   const group = await makeGroup(app, "Deploy", [], { rules: { maxViews: 2 } });
   const service = await makeServiceToken(app, group.id, "root@example.com");
   const ofService = await create(app, { payload: "pipeline", expire_after_views: 2 }, service);
+  const preset = { name: "Short", isDefault: true, settings: { expireAfterViews: 1 } };
+  expect(await app.app.domain.presets.save({ groupId: group.id }, preset)).toBe("saved");
   const serviceView = await ownersView(app, service, [ofService]);
   const before = await ownersView(app, ownedPushes.apiToken, [...owned, ended]);
   const cookie = ownedPushes.person.cookie();
@@ -142,7 +144,8 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   expect(await retrieve(returned, anonymous)).toMatchObject({ payload: null, expired: true });
   expect(await statusWithCookie(returned, cookie)).toBe(200);
   // With the rules of its group.
-  await create(returned, { payload: "pipeline", expire_after_views: 2 }, service);
+  await create(returned, { payload: "pipeline", expire_after_views: 2, preset: "Short" }, service);
+  expect(await returned.app.domain.presets.list({ groupId: group.id })).toEqual([expect.objectContaining(preset)]);
   await expect(create(returned, { payload: "pipeline", expire_after_views: 3 }, service)).rejects.toThrow(/422/);
   await create(returned, { payload: "ids go on" });
   await returned[Symbol.asyncDispose]();

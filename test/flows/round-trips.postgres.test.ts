@@ -1,10 +1,11 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { makeGroup } from "../support/groups.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
 /** Tables of the domain. Other statements are the process's own, such as request counters or reading the theme. */
-const ofRequests = /\b(pushes|row_secrets|payloads|files|audit_entries|api_tokens|users)\b/;
+const ofRequests = /\b(pushes|row_secrets|payloads|files|audit_entries|api_tokens|users|policies|presets)\b/;
 /** Statements of the sweeper and the mail job, and those that measure the used space. */
 const ofJobs = /SKIP LOCKED|\boutbox\b|\bdeparted_owners\b|FROM view_notifications|sum\(stored_bytes\)/;
 
@@ -96,6 +97,27 @@ describe("over the network to the database", () => {
       expect(await ask("GET", list, { token })).toMatchObject({ status: 200, statements: [read, read] });
     }
     expect(await ask("GET", `/${made.urlToken}/audit`, { token })).toMatchObject({ statements: [read, read, read] });
+  });
+
+  it("a creation under rules reads them in one statement, and again only after half a second", async () => {
+    const { app, ask } = await open();
+    const token = await app.makeToken("ada@example.com");
+    const { id = 0 } = (await app.app.domain.accounts.findUserByEmail("ada@example.com")) ?? {};
+    for (const name of ["First", "Second"]) await makeGroup(app, name, [id], { rules: { maxViews: 3 } });
+    const create = (push: object = {}) => ask("POST", "", { push: { payload: "x", ...push }, token });
+    await create();
+    app.clock.advance(500);
+    expect(await create()).toMatchObject({ status: 201, statements: [read, read, write] });
+    expect(await create()).toMatchObject({ status: 201, statements: [read, write] });
+    expect(await create({ expire_after_views: 4 })).toMatchObject({ status: 422, statements: [read] });
+    app.clock.advance(499);
+    const { status, urlToken, statements } = await create();
+    expect([status, statements]).toEqual([201, [read, write]]);
+    app.clock.advance(1);
+    expect(await create()).toMatchObject({ statements: [read, read, write] });
+    // Retrieving one reads no rules.
+    app.clock.advance(500);
+    expect(await ask("GET", `/${urlToken}`)).toMatchObject({ status: 200, statements: [read, write] });
   });
 
   it("a search reads the labels of a thousand pushes in a few round trips", async () => {

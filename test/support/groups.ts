@@ -1,8 +1,11 @@
 import { type Group, noRules, type Policy } from "../../src/policies/policies.ts";
 import { password, type TestApp } from "./app.ts";
 
+/** A `TestApp`, or a `TestDomain` as `app`. */
+type OpenedApp = { readonly app: Pick<TestApp["app"], "domain"> };
+
 /** A token of the group, which an administrator with this address makes. */
-export async function makeServiceToken({ app }: TestApp, groupId: number, byEmail: string): Promise<string> {
+export async function makeServiceToken({ app }: OpenedApp, groupId: number, byEmail: string): Promise<string> {
   const { accounts } = app.domain;
   await accounts.createUser({ email: byEmail, password, admin: true });
   const client = { address: "192.0.2.1", userAgent: "", throttleKey: "192.0.2.1" };
@@ -26,7 +29,7 @@ interface GroupOptions {
 
 /** @param memberIds of users. */
 export async function makeGroup(
-  { app }: TestApp,
+  { app }: OpenedApp,
   name: string,
   memberIds: readonly number[],
   { rules = {}, claim = null, sharesActivity = false }: GroupOptions = {},

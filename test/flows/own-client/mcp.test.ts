@@ -352,6 +352,22 @@ test("the rules of the server are shown before a secret is made", async () => {
   });
 });
 
+test("a model starts from a preset, other values win, and an unknown name is refused with those that exist", async () => {
+  const settings = { expireAfterViews: 2, expireAfterMinutes: 60 };
+  await app.app.domain.presets.save("instance", { name: "Short", isDefault: false, settings });
+  const model = await connect(signedIn());
+  const minutesOf = ({ expires_at: end }: { expires_at: string }) => (Date.parse(end) - app.clock.now()) / 60_000;
+  const made = await model.answer("push", { generate: 24, preset: "Short" });
+  expect([made.views_remaining, minutesOf(made)]).toEqual([2, 60]);
+  const named = await model.answer("push", { generate: 24, preset: "Short", views: 7 });
+  expect([named.views_remaining, minutesOf(named)]).toEqual([7, 60]);
+  expect(await model.call("push", { generate: 24, preset: "Other" })).toEqual({
+    isError: true,
+    content: [{ type: "text", text: expect.stringContaining('is unknown. There are "Short".') }],
+  });
+  expect(await model.close()).toBe(0);
+});
+
 test("without the folder of --files it does not start", async () => {
   const program = signedIn();
   writeFileSync(join(program.folder, "plan.txt"), "the plan");
