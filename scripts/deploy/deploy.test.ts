@@ -137,6 +137,12 @@ test("Caddy never sends a GET twice: neither to another process nor over another
   const caddyfile = read("deploy/compose/Caddyfile");
   expect(caddyfile).toMatch(/lb_retry_match \{\s+expression false\s+\}/);
   expect(caddyfile).toMatch(/transport http \{\s+keepalive off\s+\}/);
+  const manuals = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+  const examples = manuals.flatMap(
+    (name) => read(`docs/${name}`).match(/^ *reverse_proxy [\s\S]*?(?=\n\n|\n```)/gm) ?? [],
+  );
+  expect(examples).not.toEqual([]);
+  for (const example of examples) expect(example).toContain("keepalive off");
 });
 
 describe("the check of the chart", () => {
