@@ -1328,6 +1328,7 @@ export interface EnglishMessages {
       readonly bySettings: Message<{ value: string }>;
       readonly savedMeanwhile: Message<{ value: string }>;
       readonly conflict: string;
+      readonly forged: string;
       readonly endToEnd: string;
       readonly nothing: string;
       readonly anonymous: string;

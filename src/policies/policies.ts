@@ -31,6 +31,11 @@ export interface SavedPolicy {
   readonly revision: number;
 }
 
+export interface ReadPolicy extends SavedPolicy {
+  /** The row is not this server's: until rules are saved again, whom they are about can create nothing. */
+  readonly isForged: boolean;
+}
+
 export type Policies = ReturnType<typeof createPolicies>;
 
 /** Every process knows a change within a second: this old may be what it has read, and a request takes less than the rest. */
@@ -94,7 +99,7 @@ export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDe
     /** The rules of the settings alone: no page can loosen them. */
     ofSettings: settings,
     /** For the page that changes them: as they are stored now. */
-    read: async (scope: PolicyScope): Promise<SavedPolicy> => readStored(await store.read(scope)),
+    read: async (scope: PolicyScope): Promise<ReadPolicy> => readStored(await store.read(scope)),
     /**
      * @param saved the revision is the one that the change was made from.
      * @returns false: somebody else has changed the rules since, or the group is gone, and nothing was saved.
@@ -122,9 +127,12 @@ export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDe
 const nothingAllowed: Policy = { ...noRules, kinds: [], requests: false, mailDomains: [] };
 
 /** A rule that the stored ones lack is newer than they are, and restricts nothing. */
-function readStored(stored: StoredPolicy | "forged" | undefined): SavedPolicy {
-  if (stored === undefined || stored === "forged") return { policy: noRules, revision: 0 };
-  return { policy: { ...noRules, ...(JSON.parse(stored.rules) as Partial<Policy>) }, revision: stored.revision };
+function readStored(stored: StoredPolicy | "forged" | undefined): ReadPolicy {
+  if (stored === undefined || stored === "forged") {
+    return { policy: noRules, revision: 0, isForged: stored === "forged" };
+  }
+  const policy = { ...noRules, ...(JSON.parse(stored.rules) as Partial<Policy>) };
+  return { policy, revision: stored.revision, isForged: false };
 }
 
 /** A row that somebody has changed opens nothing. */

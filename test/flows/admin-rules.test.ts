@@ -124,13 +124,23 @@ test("to others than administrators the page does not exist", async () => {
   expect((await policyOf(app)).sources).toEqual([]);
 });
 
-test("a row that somebody changed in the database counts as absent, and is reported", async () => {
+test("where somebody changed the row in the database, nothing is created until an administrator saves rules again", async () => {
   await using app = await startTestApp();
   const admin = await administrator(app);
   await admin.post(path, { ...everything, maxViews: "3" });
   const { db, policies } = app.app.domain;
+  const made = await app.server.inject({ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "x" } } });
   await changeRows(db, "UPDATE policies SET rules = ?", JSON.stringify({ maxViews: 100 }));
+  policies.forget();
   expect(await policies.read("instance")).toMatchObject({ revision: 0, policy: { maxViews: null } });
   expect(app.logLines.join("")).toContain("policies");
+  expect(await create(app, { payload: "x" })).toBe(422);
+  expect((await app.server.inject({ url: `/api/v2/pushes/${made.json().url_token}` })).json().payload).toBe("x");
+  const warning = "The stored rules were changed outside this server.";
+  expect((await admin.get(path)).body).toContain(warning);
+  // No rules at all are a decision, too.
+  expect((await admin.post(path, everything)).location).toBe(`${path}?done=saved`);
+  expect((await admin.get(path)).body).not.toContain(warning);
+  expect(await create(app, { payload: "x", expire_after_views: 4 })).toBe(201);
   expect(await readRows(db, "SELECT scope FROM policies")).toHaveLength(1);
 });

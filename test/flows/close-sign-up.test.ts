@@ -69,6 +69,8 @@ test("what somebody writes into the database opens it to nobody, and one click r
   expect(await pages(fixture)).toEqual([false, 403]);
   expect((await signUp(fixture, "eve@example.com")).statusCode).toBe(403);
   expect(fixture.logLines.join("")).toContain("forged_row_refused");
+  // It is about accounts, not about pushes.
+  expect((await fixture.app.domain.policies.find(null)).sources).toEqual([]);
   await client.post(path, { sign_up: "open" });
   expect(await pages(fixture)).toEqual([true, 200]);
 });

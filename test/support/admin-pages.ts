@@ -160,7 +160,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
   const ruleModel = {
     ...{ rules: { ...noRules, mailDomains: [text] }, outer: { ...noRules, maxViews: 3, mailDomains: [text] } },
     target: { path: "/admin/rules", group: null },
-    ...{ revision: 1, savedMeanwhile: undefined, problems: {}, warnings: [], isSaved: true },
+    ...{ revision: 1, savedMeanwhile: undefined, problems: {}, warnings: [], isSaved: true, isForged: true },
   };
   const filter = { owner: text, kind: "qr" as const, state: "expired" as const, beforeId: 7 };
   return [

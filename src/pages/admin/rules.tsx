@@ -42,6 +42,8 @@ interface RulesModel {
   /** What becomes impossible, and where the rules do not hold: the form is sent once more to confirm it. */
   readonly warnings: readonly string[];
   readonly isSaved: boolean;
+  /** Somebody has changed the stored rules in the database. */
+  readonly isForged: boolean;
 }
 
 export function groupRulesPath(groupId: number): string {
@@ -69,8 +71,8 @@ export const groupRules: FindTarget = async ({ services, id }) => {
 export async function showRules(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
   const target = await findTarget(page);
   if (target === undefined) return page.notFound();
-  const { policy: rules, revision } = await page.services.policies.read(target.scope);
-  return renderRules(page, 200, target, { rules, revision, isSaved: page.query("done") === "saved" });
+  const { policy: rules, ...stored } = await page.services.policies.read(target.scope);
+  return renderRules(page, 200, target, { rules, ...stored, isSaved: page.query("done") === "saved" });
 }
 
 /** `POST` of the same. */
@@ -86,7 +88,7 @@ export async function saveRules(page: SignedInRequest, findTarget: FindTarget): 
   const stored = await policies.read(scope);
   if (stored.revision !== revision) return showBoth(page, target, rules);
   const change = describeChange(stored.policy, rules);
-  if (change === "") return page.redirect(`${path}?done=saved`);
+  if (change === "" && !stored.isForged) return page.redirect(`${path}?done=saved`);
   const warnings = await warningsOf(page, target, rules, await outerOf(page, scope));
   const isConfirmed = textOf(form, "confirmed") === warningMark(warnings);
   if (warnings.length > 0 && !isConfirmed) return renderRules(page, 422, target, { rules, revision, warnings });
@@ -205,19 +207,25 @@ async function renderRules(
     problems: {},
     warnings: [],
     isSaved: false,
+    isForged: false,
     ...shown,
   };
   return page.render(rulesView, model, { status, selfPath: page.isGet ? target.path : null });
 }
 
 function RulesNotices({ model, page }: { readonly model: RulesModel; readonly page: PageContext }) {
-  const { savedMeanwhile, warnings, isSaved } = model;
+  const { savedMeanwhile, warnings, isSaved, isForged } = model;
   const text = page.messages.admin.rulesPage;
   return (
     <>
       {isSaved && (
         <Notice tone="success" icon="check" alert>
           <p>{text.saved}</p>
+        </Notice>
+      )}
+      {isForged && (
+        <Notice tone="danger" icon="alert" alert>
+          <p>{text.forged}</p>
         </Notice>
       )}
       {savedMeanwhile !== undefined && (

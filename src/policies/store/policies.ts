@@ -41,7 +41,7 @@ const ofCaller = sql<[userId: number], CallerRow>(
   `SELECT ${reading.selectList}, ${groups.selectList}, ${members.selectList} FROM policies
    LEFT JOIN group_members ON group_members.group_id = policies.group_id AND group_members.user_id = ?
    LEFT JOIN user_groups ON user_groups.id = policies.group_id
-   WHERE policies.group_id IS NULL OR group_members.user_id IS NOT NULL
+   WHERE policies.scope <> 'sign-up' AND (policies.group_id IS NULL OR group_members.user_id IS NOT NULL)
    ORDER BY user_groups.name`,
 );
 const put = policies.insertion(
