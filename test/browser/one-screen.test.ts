@@ -34,6 +34,12 @@ describe.each(["text", "url", "qr"])("the form for a %s push", (kind) => {
     expect(await bottomOf(page, "[data-sends-by-keys]")).toBeLessThanOrEqual(900);
   });
 
+  it("says what it asks for in at most 200 words", async () => {
+    const page = await ownersForm(kind, { width: 1280, height: 900 });
+    const words = (await page.locator("main").innerText()).split(/\s+/).filter((word) => word !== "");
+    expect(words.length).toBeLessThanOrEqual(200);
+  });
+
   it("is at most 1,300 px high at 390 px, with the secret and its button within 844 px", async () => {
     const page = await ownersForm(kind, { width: 390, height: 844 });
     expect(await heightOf(page)).toBeLessThanOrEqual(1_300);
