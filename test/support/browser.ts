@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
@@ -10,6 +10,18 @@ const packageDir = resolve(dirname(createRequire(import.meta.url).resolve("@spar
 const unpackedDir = join(packageDir, "unpacked");
 /** The browser, its font, and libraries that the system may lack. */
 const archives = ["chromium.br", "fonts.tar.br", "al2023.tar.br"] as const;
+
+/** Where Linux shares memory between processes. */
+const sharedMemory = "/dev/shm";
+/** More than the pages of all tests that run at once share. */
+const sharedBytesMin = 1_073_741_824;
+
+/** Containers may have very little of it. */
+function hasSharedMemory(): boolean {
+  if (!existsSync(sharedMemory)) return false;
+  const { bavail, bsize } = statfsSync(sharedMemory);
+  return bavail * bsize >= sharedBytesMin;
+}
 
 /** Names whose plain http browsers do not trust, unlike that of localhost. */
 const plainHttpNames = "--host-resolver-rules=MAP *.test 127.0.0.1";
@@ -39,6 +51,8 @@ async function launchOptions(): Promise<LaunchOptions> {
       "--no-first-run",
       plainHttpNames,
     ],
+    // Playwright replaces the shared memory by files, which cost a fifth of the CPU time of a page.
+    ignoreDefaultArgs: hasSharedMemory() ? ["--disable-dev-shm-usage"] : [],
     env: {
       ...process.env,
       // Without a locale it suggests "download" for every file name that is not ASCII.
