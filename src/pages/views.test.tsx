@@ -209,7 +209,7 @@ function signOnPages(text: string, page: PageContext): readonly Page[] {
     ...refusals.map((because) =>
       problemView({ problem: { because, claim: text, value: text }, provider: text, only: true }, page),
     ),
-    codeView({ provider: text, email: text, isWrong: true }, page),
+    codeView({ provider: text, email: text, state: { ...untouched, problems: { code: text } } }, page),
     signOnView({ provider: text, next: text, signedOut: true, idleSeconds: 60 }, page),
     breakGlassView({ email: text, token: text }, page),
     breakGlassView(null, page),
@@ -219,7 +219,7 @@ function signOnPages(text: string, page: PageContext): readonly Page[] {
           {
             provider: text,
             link: { accountEmail: text, providerEmail: text, by, mails },
-            problem: text,
+            state: { ...untouched, problems: { password: text } },
             mailed: text,
             isMailed: mails,
             only: mails,
@@ -237,7 +237,7 @@ function signOnPages(text: string, page: PageContext): readonly Page[] {
           only: hasPassword,
           isProved: hasPassword,
           next: text,
-          problem: text,
+          state: { ...untouched, problems: { password: text } },
         },
         page,
       ),

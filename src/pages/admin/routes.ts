@@ -15,7 +15,7 @@ import { groupRules, instanceRules, rulesOfEverybodyElse, saveRules, showRules }
 import { createServiceToken, revokeServiceToken, showServicePushes, showServiceTokens } from "./service-tokens.tsx";
 import { endSessions, sessionsEndPath, showSessions } from "./sessions.tsx";
 import { showSettings } from "./settings.tsx";
-import { resetTheme, setThemeAccent, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./theme.tsx";
+import { resetTheme, setTheme, showTheme } from "./theme.tsx";
 import { showTrail } from "./trail.tsx";
 import { changeUser, endUserLinks, endUserSessions, showUser, userActions } from "./user.tsx";
 import { createUser, showUsers } from "./users.tsx";
@@ -97,15 +97,15 @@ export const adminRoutes: readonly PageRoute[] = [
     { ...post, path: `${path}/delete`, handler: (page: SignedInRequest) => deletePreset(page, target) },
   ]),
   { ...get, path: theme, handler: showTheme, section: "theme" },
-  { ...post, path: `${theme}/name`, handler: setThemeName, keepsTyped: true },
-  { ...post, path: `${theme}/logo`, handler: setThemeLogo, streamsFiles: true },
-  { ...post, path: `${theme}/accent`, handler: setThemeAccent, keepsTyped: true },
-  { ...post, path: `${theme}/style`, handler: setThemeStyle, keepsTyped: true },
-  ...brandingParts.map((part) => ({
-    ...post,
-    path: `${theme}/${part}/reset`,
-    handler: (page: SignedInRequest) => resetTheme(page, part),
-  })),
+  ...brandingParts.flatMap((part): PageRoute[] => [
+    {
+      ...post,
+      path: `${theme}/${part}`,
+      handler: (page: SignedInRequest) => setTheme(page, part),
+      ...(part === "logo" ? { streamsFiles: true } : { keepsTyped: true }),
+    },
+    { ...post, path: `${theme}/${part}/reset`, handler: (page: SignedInRequest) => resetTheme(page, part) },
+  ]),
   { ...get, path: trail, handler: showTrail, section: "trail" },
 ];
 

@@ -47,48 +47,71 @@ export function showTheme(page: SignedInRequest): FastifyReply {
 }
 
 interface SentPart {
-  /** What is shown again. */
-  readonly shown: TypedTheme;
-  readonly value: string;
+  /** The file of the logo. */
+  readonly value: string | Buffer;
   /** The form was sent by its preview button: nothing is stored. */
   readonly isPreview: boolean;
 }
 
-/** A form of one text. */
-function partForm(part: "name" | "accent" | "style"): FormDeclaration<SignedInRequest, SentPart, BrandingPart> {
+function partForm(part: BrandingPart): FormDeclaration<SignedInRequest, SentPart, BrandingPart> {
+  const read = (fields: FormFields): SentPart => {
+    const typed = textOf(fields, part);
+    const value = part === "accent" ? typed.trim().toLowerCase() : typed;
+    return { value, isPreview: textOf(fields, previewField) === "1" };
+  };
   return {
-    read(fields) {
-      const typed = textOf(fields, part);
-      const value = part === "accent" ? typed.trim().toLowerCase() : typed;
-      return { shown: { [part]: value }, value, isPreview: isPreview(fields) };
-    },
-    show: (page, { shown }, state) => renderTheme(page, shown, state),
+    // A logo without the form's token has nothing to show again.
+    read: part === "logo" ? () => undefined : read,
+    ...(part === "logo" && {
+      async receive(page: SignedInRequest) {
+        let value: Buffer = Buffer.alloc(0);
+        const fields = await receiveForm(page.request, page.services.bodyIntake, async (file) => {
+          value = await readLogo(file);
+        });
+        return { typed: { ...read(fields), value } };
+      },
+    }),
+    show: (page, { value }, state) => renderTheme(page, part === "logo" ? {} : { [part]: value }, state),
   };
 }
 
-/** `POST /admin/look/name` */
-export function setThemeName(page: SignedInRequest): Promise<FastifyReply> {
-  const { branding } = page.services;
-  return takeForm(page, partForm("name"), async ({ value, isPreview }) => {
-    const preview = branding.preview.name(value);
-    if (isPreview && preview !== undefined) return renderPreview(page, preview);
-    if (await branding.setName(value, entryOf(page, "name"))) return redirectSaved(page);
-    return refused({ name: page.messages.admin.badName({ max: brandNameCharactersMax }) });
+/** `POST /admin/look/<part>` */
+export function setTheme(page: SignedInRequest, part: BrandingPart): Promise<FastifyReply> {
+  return takeForm(page, partForm(part), async (sent) => {
+    const outcome = await changePart(page, part, sent);
+    if (typeof outcome === "string") return refused({ [part]: outcome });
+    if (outcome === undefined) return page.redirect(`${adminPaths.theme}?done=saved`);
+    return page.renderPlain((context) => previewView({ ...context, theme: outcome }), {
+      styleText: inlineStyle(outcome),
+    });
   });
 }
 
-/** `POST /admin/look/logo` */
-export async function setThemeLogo(page: SignedInRequest): Promise<FastifyReply> {
-  let bytes: Buffer = Buffer.alloc(0);
-  const form = await receiveForm(page.request, page.services.bodyIntake, async (file) => {
-    bytes = await readLogo(file);
-  });
-  const preview = page.services.branding.preview.logo(bytes);
-  if (isPreview(form) && preview !== undefined) return renderPreview(page, preview);
-  if (await page.services.branding.setLogo(bytes, entryOf(page, "logo"))) return redirectSaved(page);
+/** @returns the theme to preview, what is wrong with the value, or undefined: it is stored. */
+async function changePart(page: SignedInRequest, part: BrandingPart, { value, isPreview }: SentPart) {
+  const { branding } = page.services;
   const { admin, formats } = page.messages;
-  const problems = { logo: admin.badLogo({ size: formats.bytes(logoBytesMax) }) };
-  return renderTheme(page, {}, { ...untouched, status: 422, problems });
+  const entry = entryOf(page, part);
+  const text = String(value);
+  switch (part) {
+    case "name": {
+      const stored = isPreview ? branding.preview.name(text) : await branding.setName(text, entry);
+      return stored === true ? undefined : stored || admin.badName({ max: brandNameCharactersMax });
+    }
+    case "logo": {
+      const bytes = Buffer.from(value);
+      const stored = isPreview ? branding.preview.logo(bytes) : await branding.setLogo(bytes, entry);
+      return stored === true ? undefined : stored || admin.badLogo({ size: formats.bytes(logoBytesMax) });
+    }
+    case "accent": {
+      const found = isPreview ? branding.preview.accent(text) : await branding.setAccent(text, entry);
+      return found && "reason" in found ? accentText(found, page.messages) : found;
+    }
+    case "style": {
+      const found = isPreview ? await branding.preview.style(text) : await branding.setStyle(text, entry);
+      return found && "reason" in found ? problemText(found, page.messages) : found;
+    }
+  }
 }
 
 /** @returns an empty buffer for a file that is too large, which is refused like any invalid image. */
@@ -100,42 +123,6 @@ async function readLogo({ content }: FormFile): Promise<Buffer> {
     if (sizeBytes <= logoBytesMax) chunks.push(chunk);
   }
   return sizeBytes > logoBytesMax ? Buffer.alloc(0) : Buffer.concat(chunks);
-}
-
-/** `POST /admin/look/accent` */
-export function setThemeAccent(page: SignedInRequest): Promise<FastifyReply> {
-  const { branding } = page.services;
-  return takeForm(page, partForm("accent"), async ({ value, isPreview }) => {
-    const problem = isPreview
-      ? branding.preview.accent(value)
-      : await branding.setAccent(value, entryOf(page, "accent"));
-    if (problem === undefined) return redirectSaved(page);
-    return "reason" in problem ? refused({ accent: accentText(problem, page.messages) }) : renderPreview(page, problem);
-  });
-}
-
-/** `POST /admin/look/style` */
-export function setThemeStyle(page: SignedInRequest): Promise<FastifyReply> {
-  const { branding } = page.services;
-  return takeForm(page, partForm("style"), async ({ value, isPreview }) => {
-    const entry = entryOf(page, "style");
-    const problem = isPreview ? await branding.preview.style(value) : await branding.setStyle(value, entry);
-    if (problem === undefined) return redirectSaved(page);
-    return "reason" in problem ? refused({ style: problemText(problem, page.messages) }) : renderPreview(page, problem);
-  });
-}
-
-function redirectSaved(page: SignedInRequest): FastifyReply {
-  return page.redirect(`${adminPaths.theme}?done=saved`);
-}
-
-function isPreview(form: FormFields): boolean {
-  return textOf(form, previewField) === "1";
-}
-
-function renderPreview(page: SignedInRequest, theme: Theme): FastifyReply {
-  const view = (context: PageContext) => previewView({ ...context, theme });
-  return page.renderPlain(view, { styleText: inlineStyle(theme) });
 }
 
 /** `POST /admin/look/<part>/reset` */

@@ -10,6 +10,7 @@ import { pageHref } from "../page.ts";
 import { staysSignedIn } from "../parts/stay-signed-in.tsx";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
 import { providerNameOf } from "./button.tsx";
 import {
   codeView,
@@ -155,91 +156,99 @@ export async function backchannelLogout(page: PageRequest): Promise<FastifyReply
 
 const unreadableBodies: readonly AppError["code"][] = ["invalid_request", "unsupported_media_type", "too_large"];
 
+interface ConfirmSent {
+  readonly password: string;
+  readonly mailed: string;
+}
+
+const confirmLinkForm: FormDeclaration<PageRequest, ConfirmSent, "password"> = {
+  read: (fields) => ({ password: textOf(fields, "password"), mailed: textOf(fields, "token") }),
+  show: (page, { mailed }, state) => renderConfirmLink(page, mailed, state),
+  attemptsAt: "password",
+};
+
 /** `GET /users/auth/oidc/confirm`: asks whether the identity belongs to the account. The mailed link adds `?token=`. */
 export function showConfirmLink(page: PageRequest): Promise<FastifyReply> {
-  return renderConfirmLink(page, { mailed: page.query("token") ?? "" });
+  return renderConfirmLink(page, page.query("token") ?? "", untouched);
 }
 
 /** `POST /users/auth/oidc/confirm/mail` */
-export async function mailLinkToConfirm(page: PageRequest): Promise<FastifyReply> {
-  try {
+export function mailLinkToConfirm(page: PageRequest): Promise<FastifyReply> {
+  return takeForm(page, confirmLinkForm, async () => {
     const isMailed = await page.services.accounts.mailLinkToConfirm(findStepToken(page));
-    return await (isMailed ? renderConfirmLink(page, { isMailed }) : renderProblem(page, "invalid"));
-  } catch (error) {
-    return renderConfirmLink(page, { status: 429, problem: tooManyAttempts(page, error) });
-  }
+    return isMailed ? renderConfirmLink(page, "", untouched, isMailed) : renderProblem(page, "invalid");
+  });
 }
 
 /** `POST /users/auth/oidc/confirm` */
-export async function confirmLink(page: PageRequest): Promise<FastifyReply> {
-  const { accounts } = page.services;
-  const form = await page.form();
-  const stepToken = findStepToken(page);
-  const { session } = page;
-  const mailed = textOf(form, "token");
-  const refuse = (status: number, problem: string) => renderConfirmLink(page, { status, problem, mailed });
-  let outcome: Awaited<ReturnType<typeof accounts.confirmLink>>;
-  try {
-    const password = textOf(form, "password");
-    outcome = await accounts.confirmLink({ stepToken, password, mailed, session, client: page.clientContext });
-  } catch (error) {
-    return refuse(429, tooManyAttempts(page, error));
-  }
-  switch (outcome.is) {
-    case "linked":
-      endStep(page);
-      if (outcome.sessionToken !== null) await setSession(page, outcome.sessionToken);
-      return page.redirect(outcome.next ?? "/");
-    case "waits_for_factor":
-      return enter(page, outcome.sessionToken, withNext(secondFactorPath, confirmLinkPath));
-    case "wrong_password":
-      return refuse(401, page.messages.singleSignOn.wrongPassword);
-    case "linked_elsewhere":
-    case "invalid":
-      return renderProblem(page, outcome.is);
-    default:
-      return unreachable(outcome);
-  }
+export function confirmLink(page: PageRequest): Promise<FastifyReply> {
+  return takeForm(page, confirmLinkForm, async (sent) => {
+    const { session, clientContext: client } = page;
+    const given = { ...sent, stepToken: findStepToken(page), session, client };
+    const outcome = await page.services.accounts.confirmLink(given);
+    switch (outcome.is) {
+      case "linked":
+        endStep(page);
+        if (outcome.sessionToken !== null) await setSession(page, outcome.sessionToken);
+        return page.redirect(outcome.next ?? "/");
+      case "waits_for_factor":
+        return enter(page, outcome.sessionToken, withNext(secondFactorPath, confirmLinkPath));
+      case "wrong_password":
+        return refused({ password: page.messages.singleSignOn.wrongPassword }, { status: 401 });
+      case "linked_elsewhere":
+      case "invalid":
+        return renderProblem(page, outcome.is);
+      default:
+        return unreachable(outcome);
+    }
+  });
 }
 
 const provedPath = `${signOnSettingsPath}?proved=1`;
 
+const codeForm: FormDeclaration<SignedInRequest, string, "code"> = {
+  read: (fields) => textOf(fields, "code"),
+  show(page, _code, state) {
+    const model = { provider: providerName(page), email: page.user.email, state };
+    return page.render(codeView, model, { status: state.status, selfPath: signOnCodePath });
+  },
+};
+
 /** `GET <settings>/code` */
 export async function showCode(page: SignedInRequest): Promise<FastifyReply> {
   const waits = await page.services.accounts.waitsForCode(findStepToken(page), page.session);
-  return waits ? renderCode(page, 200) : page.redirect(signOnSettingsPath);
+  return waits ? codeForm.show(page, "", untouched) : page.redirect(signOnSettingsPath);
 }
 
 /** `POST <settings>/code` */
-export async function giveCode(page: SignedInRequest): Promise<FastifyReply> {
-  const code = textOf(await page.form(), "code");
-  const outcome = await page.services.accounts.giveMailedCode(findStepToken(page), code, page.session);
-  if (outcome.is === "wrong") return renderCode(page, 422);
-  endStep(page);
-  return outcome.is === "proved" ? page.redirect(outcome.next ?? provedPath) : renderProblem(page, "invalid");
+export function giveCode(page: SignedInRequest): Promise<FastifyReply> {
+  return takeForm(page, codeForm, async (code) => {
+    const outcome = await page.services.accounts.giveMailedCode(findStepToken(page), code, page.session);
+    if (outcome.is === "wrong") return refused({ code: page.messages.singleSignOn.codeWrong });
+    endStep(page);
+    return outcome.is === "proved" ? page.redirect(outcome.next ?? provedPath) : renderProblem(page, "invalid");
+  });
 }
 
-function renderCode(page: SignedInRequest, status: 200 | 422): FastifyReply {
-  const model = { provider: providerName(page), email: page.user.email, isWrong: status === 422 };
-  return page.render(codeView, model, { status, selfPath: signOnCodePath });
-}
+const settingsForm: FormDeclaration<SignedInRequest, string, "password"> = {
+  read: (fields) => textOf(fields, "password"),
+  show: renderSettings,
+  attemptsAt: "password",
+};
 
 /** `GET <settings>` */
 export function showSignOnSettings(page: SignedInRequest): Promise<FastifyReply> {
-  return renderSettings(page, 200, null);
+  return renderSettings(page, "", untouched);
 }
 
 /** `POST <settings>/unlink` */
-export async function unlinkIdentities(page: SignedInRequest): Promise<FastifyReply> {
-  const password = textOf(await page.form(), "password");
-  try {
+export function unlinkIdentities(page: SignedInRequest): Promise<FastifyReply> {
+  return takeForm(page, settingsForm, async (password) => {
     const unlinking = { userId: page.user.id, password, client: page.clientContext };
     const outcome = await page.services.accounts.unlinkIdentities(unlinking);
-    if (outcome !== "wrong_password") return page.redirect(signOnSettingsPath);
-    return await renderSettings(page, 422, page.messages.singleSignOn.wrongPassword);
-  } catch (error) {
-    return renderSettings(page, 429, tooManyAttempts(page, error));
-  }
+    if (outcome === "wrong_password") return refused({ password: page.messages.singleSignOn.wrongPassword });
+    return page.redirect(signOnSettingsPath);
+  });
 }
 
 const stepSeconds = 600;
@@ -276,31 +285,27 @@ function renderUnreachable(page: PageRequest, error: unknown): FastifyReply {
   return renderProblem(page, "unreachable");
 }
 
-/** The sentence beside the field. @throws every error but the refusal of too many attempts. */
-function tooManyAttempts(page: PageRequest, error: unknown): string {
-  return page.messages.problems.tooManyAttempts({ count: page.waitAfter(error) });
-}
-
-interface ConfirmLinkShown {
-  readonly status?: number;
-  readonly problem?: string | null;
-  readonly mailed?: string;
-  readonly isMailed?: boolean;
-}
-
-async function renderConfirmLink(page: PageRequest, shown: ConfirmLinkShown): Promise<FastifyReply> {
-  const { status = 200, problem = null, mailed = "", isMailed = false } = shown;
+async function renderConfirmLink(
+  page: PageRequest,
+  mailed: string,
+  state: FormState<"password">,
+  isMailed = false,
+): Promise<FastifyReply> {
   const link = await page.services.accounts.findLinkToConfirm(findStepToken(page), mailed, page.session);
   if (link === undefined) return renderProblem(page, "invalid");
-  const model = { provider: providerName(page), link, problem, mailed, isMailed, only: isOnly(page) };
-  return page.render(confirmLinkView, model, { status, selfPath: confirmLinkPath });
+  const model = { provider: providerName(page), link, state, mailed, isMailed, only: isOnly(page) };
+  return page.render(confirmLinkView, model, { status: state.status, selfPath: confirmLinkPath });
 }
 
 function isOnly(page: PageRequest): boolean {
   return page.services.config.accounts.signOnOnly;
 }
 
-async function renderSettings(page: SignedInRequest, status: number, problem: string | null): Promise<FastifyReply> {
+async function renderSettings(
+  page: SignedInRequest,
+  _password: string,
+  state: FormState<"password">,
+): Promise<FastifyReply> {
   const { accounts, config } = page.services;
   if (config.singleSignOn === undefined) return page.notFound();
   const { id, hasPassword } = page.user;
@@ -311,6 +316,6 @@ async function renderSettings(page: SignedInRequest, status: number, problem: st
     .map((identity) => identity.linkedAt);
   const isProved = page.query("proved") === "1";
   const next = ownPath(page.query("next") ?? "");
-  const model = { provider: providerName(page), linkedAt, hasPassword, only: isOnly(page), isProved, next, problem };
-  return page.render(signOnSettingsView, model, { status, selfPath: signOnSettingsPath });
+  const model = { provider: providerName(page), linkedAt, hasPassword, only: isOnly(page), isProved, next, state };
+  return page.render(signOnSettingsView, model, { status: state.status, selfPath: signOnSettingsPath });
 }

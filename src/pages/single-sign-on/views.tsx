@@ -6,11 +6,13 @@ import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { CodeField, PasswordField } from "../parts/fields.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { MessageCard, Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { StaySignedIn } from "../parts/stay-signed-in.tsx";
 import { LocalTime } from "../parts/times.tsx";
+import type { FormState } from "../take-form.ts";
 
 interface LeaveModel {
   readonly provider: string;
@@ -156,24 +158,25 @@ export const signOnCodePath = `${signOnSettingsPath}/code`;
 interface CodeModel {
   readonly provider: string;
   readonly email: string;
-  readonly isWrong: boolean;
+  readonly state: FormState<"code">;
 }
 
 /** The field `code` is posted to `signOnCodePath`. */
-export function codeView({ provider: name, email, isWrong }: CodeModel, page: PageContext): Page {
+export function codeView({ provider: name, email, state }: CodeModel, page: PageContext): Page {
   const { singleSignOn } = page.messages;
   return (
     <Layout page={page} title={singleSignOn.prove} privatePage width="narrow">
       <div class="card">
         <h1>{singleSignOn.prove}</h1>
         <p class="lead">{singleSignOn.codeLead({ name, email })}</p>
+        <FormNotices state={state} page={page} />
         <PostForm page={page} class="form" action={signOnCodePath} autoComplete="off">
           <CodeField
             of="digits"
             id="code"
             label={singleSignOn.code}
             hint={singleSignOn.codeHint}
-            problem={isWrong ? singleSignOn.codeWrong : undefined}
+            problem={state.problems.code}
             focus
           />
           <button type="submit" class="button button-primary button-large button-wide">
@@ -193,8 +196,7 @@ export const mailLinkPath = `${confirmLinkPath}/mail`;
 interface ConfirmLinkModel {
   readonly provider: string;
   readonly link: LinkToConfirm;
-  /** What is wrong with the password. */
-  readonly problem: string | null;
+  readonly state: FormState<"password">;
   /** The token of the mailed link; "": none. */
   readonly mailed: string;
   /** A link has just been mailed. */
@@ -206,7 +208,7 @@ interface ConfirmLinkModel {
 /** The fields `password`, if a password is required, and `token` are posted to `confirmLinkPath`. */
 export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Page {
   const { singleSignOn } = page.messages;
-  const { provider: name, link, problem, mailed, only } = model;
+  const { provider: name, link, state, mailed, only } = model;
   const { providerEmail, accountEmail, by } = link;
   const asks = by === "password" || by === "sign_in";
   const otherWay = pageHref(page, `${signInPath}?next=${encodeURIComponent(confirmLinkPath)}`);
@@ -216,6 +218,7 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
         <h1>{singleSignOn.confirm}</h1>
         <p class="lead">{singleSignOn.confirmLead({ name, providerEmail, accountEmail })}</p>
         <p>{singleSignOn.confirmWhy({ name })}</p>
+        <FormNotices state={state} page={page} />
         {model.isMailed && (
           <Notice tone="success" icon="check" alert>
             <p>{singleSignOn.mailLinkSent({ accountEmail })}</p>
@@ -234,8 +237,8 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
                 <PasswordField
                   id="password"
                   label={singleSignOn.password}
-                  problem={problem ?? undefined}
-                  focus={problem !== null}
+                  problem={state.problems.password}
+                  focus={state.problems.password !== undefined}
                 />
               </>
             )}
@@ -291,8 +294,7 @@ interface SignOnSettingsModel {
   readonly isProved: boolean;
   /** The path of this server to go to after a fresh sign-on. */
   readonly next: string | null;
-  /** What is wrong with the password given to unlink the identity. */
-  readonly problem: string | null;
+  readonly state: FormState<"password">;
 }
 
 /** Posts to `<path>/link` to link an identity, and the field `password` to `<path>/unlink` to unlink it. */
@@ -305,6 +307,7 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
         <h1>{singleSignOn.heading}</h1>
         <p class="lead">{singleSignOn.lead({ name })}</p>
       </div>
+      <FormNotices state={model.state} page={page} />
       <section class="card" aria-labelledby="linked">
         <h2 class="section-heading" id="linked">
           {model.linkedAt.length > 0 ? singleSignOn.linked({ name }) : singleSignOn.notLinked}
@@ -372,7 +375,7 @@ function Linked({ model, page }: { readonly model: SignOnSettingsModel; readonly
         ))}
       </dl>
       {model.hasPassword ? (
-        <details class="confirm" open={model.problem !== null}>
+        <details class="confirm" open={model.state.problems.password !== undefined}>
           <summary class="button button-quiet-danger">
             <Icon name="trash" />
             <span>{singleSignOn.unlink}</span>
@@ -382,8 +385,8 @@ function Linked({ model, page }: { readonly model: SignOnSettingsModel; readonly
             <PasswordField
               id="password"
               label={singleSignOn.yourPassword}
-              problem={model.problem ?? undefined}
-              focus={model.problem !== null}
+              problem={model.state.problems.password}
+              focus={model.state.problems.password !== undefined}
             />
             <div class="form-end">
               <button type="submit" class="button button-danger">
