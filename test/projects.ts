@@ -60,6 +60,8 @@ const aboutNoEngine = [
   "test/flows/shipped.costs.test.ts",
   // The entry point of the image.
   "test/flows/container*.test.ts",
+  // Headers of requests and of emails, and where answers redirect to. Hostile values reach the database in hostile-requests and odd-text.
+  "test/flows/{cross-site,attack-mail-headers,attack-redirects}.test.ts",
   // A server without a database, and what it sends.
   "src/{http,pages}/**",
   // Scripts and clicks. The same pages are asked for by test/flows, on both engines, and one secret is opened in a browser on each.

@@ -26,9 +26,9 @@ import { type ServerProcess, startServer } from "../support/server.ts";
 type Environment = Readonly<Record<string, string>>;
 
 const { totals } = expected.production;
-const manyPushes = 300;
-const many = { users: totals.users, pushes: totals.pushes + manyPushes };
-const withMany = () => installProduction((connection) => addManyPushes(connection, manyPushes));
+const addedPushes = 10;
+const all = { users: totals.users, pushes: totals.pushes + addedPushes };
+const withMore = (count = addedPushes) => installProduction((connection) => addManyPushes(connection, count));
 
 /** Password Pusher's image with its name changed: its environment and its volume, and our data folder in this volume. */
 async function swap(installation: Installation, more: Environment = {}) {
@@ -78,14 +78,12 @@ describe("a volume of Password Pusher", () => {
   });
 
   it("is imported with SEALPUSH_MOVE_IN=yes, and later starts serve at once", async () => {
-    const installation = withMany();
+    const installation = withMore();
     const swapped = await swap(installation);
     const first = await swapped.serve("yes");
     await expectMoved(first);
     const report = first.logLines.join("\n");
-    expect(report).toContain(
-      `"event":"import_progress","table":"pushes","read":${many.pushes},"total":${many.pushes}}`,
-    );
+    expect(report).toContain(`"event":"import_progress","table":"pushes","read":${all.pushes},"total":${all.pushes}}`);
     expect(report).toContain("PWPUSH_MASTER_KEY is Password Pusher's while SEALPUSH_MOVE_IN is set.");
     await first.stop();
     const events = first.logLines.map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
@@ -94,7 +92,7 @@ describe("a volume of Password Pusher", () => {
       outcome: "with_problems",
       suppressedCount: 0,
       report: expect.stringContaining(join(swapped.dataDir, "import-")),
-      counts: { there: { users: many.users, pushes: many.pushes } },
+      counts: { there: { users: all.users, pushes: all.pushes } },
       msg: expect.stringContaining("`sealpush import verify`"),
     });
     const problems = events.filter(({ event }) => event === "import_problem");
@@ -125,7 +123,7 @@ describe("a volume of Password Pusher", () => {
   });
 
   it("is left alone with SEALPUSH_MOVE_IN=no, and the server starts empty", async () => {
-    const swapped = await swap(withMany());
+    const swapped = await swap(withMore());
     const server = await swapped.serve("no");
     expect((await fetch(`${server.baseUrl}/api/v2/pushes/${manyTokenOf(1)}`)).status).toBe(404);
     expect(server.logLines.join("\n")).toContain("boot_code_made");
@@ -135,7 +133,7 @@ describe("a volume of Password Pusher", () => {
 });
 
 test("a database that holds data already is not moved into, and one that a server has only started on is", async () => {
-  const swapped = await swap(withMany());
+  const swapped = await swap(withMore());
   const server = await swapped.serve("no");
   const answer = await fetch(`${server.baseUrl}/api/v2/pushes`, {
     method: "POST",
@@ -148,7 +146,7 @@ test("a database that holds data already is not moved into, and one that a serve
   expect(refused.exitCode).toBe(1);
   expect(refused.stderr).toContain("is in use already, so nothing was imported into it. SEALPUSH_MOVE_IN=no serves it");
 
-  const unused = await swap(withMany());
+  const unused = await swap(withMore());
   await (await unused.serve("no")).stop();
   await expectMoved(await unused.serve("yes"));
 });
@@ -160,7 +158,7 @@ async function emptyDatabases(dataDir: string): Promise<readonly string[]> {
 }
 
 test("a complete import is not repeated into another database", async () => {
-  const swapped = await swap(withMany());
+  const swapped = await swap(withMore());
   await (await swapped.serve("yes")).stop();
   const record = join(swapped.dataDir, "moved-in");
   const former = readFileSync(record, "utf8").trim();
@@ -179,10 +177,10 @@ test("a complete import is not repeated into another database", async () => {
 });
 
 test("a volume of Password Pusher that is the data folder itself is noticed and imported", async () => {
-  const installation = withMany();
+  const installation = withMore();
   const dataDir = installation.storageFolder;
   const swapped = await swap(installation, { DATA_DIR: dataDir });
-  expect((await swapped.run()).stderr).toMatch(page(`${installation.databasePath}\\n +${many.users} users`));
+  expect((await swapped.run()).stderr).toMatch(page(`${installation.databasePath}\\n +${all.users} users`));
   expect(existsSync(join(dataDir, "master.key"))).toBe(false);
   for (const url of ["", "sqlite3:storage/db/production.sqlite3"]) {
     const environment = { ...swapped.environmentOf("yes"), DATABASE_URL: url };
@@ -319,7 +317,9 @@ test("files in a bucket are moved into the data folder, and the bucket is only r
 });
 
 test("while it imports, /up answers 503 with the progress, and a killed import continues", async () => {
-  const installation = withMany();
+  /** Enough to be killed between them. */
+  const manyPushes = 300;
+  const installation = withMore(manyPushes);
   const swapped = await swap(installation);
   for (const pushes of [1, 120]) expect(await killAfter(pushes, swapped.environmentOf("yes"))).toBe(true);
 
@@ -431,7 +431,7 @@ describe("DATABASE_URL of Password Pusher", () => {
   });
 
   it("is found and imported: a relative path, which starts at Password Pusher's folder", async () => {
-    const installation = withMany();
+    const installation = withMore();
     const swapped = await swap(installation, { DATABASE_URL: "sqlite3:storage/db/production.sqlite3" });
     expect((await swapped.run()).stderr).toMatch(page(installation.databasePath));
     await expectMoved(await swapped.serve("yes"));
@@ -439,7 +439,7 @@ describe("DATABASE_URL of Password Pusher", () => {
   });
 
   it("stops the import with its name if it cannot be used, and nothing is marked", async () => {
-    const installation = withMany();
+    const installation = withMore();
     const swapped = await swap(installation);
     const nowhere = await swapped.run("yes", { DATABASE_URL: "sqlite:/nowhere/there" });
     expect(nowhere).toMatchObject({ exitCode: 1 });
