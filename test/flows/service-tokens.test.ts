@@ -222,6 +222,21 @@ test("nobody signs in to a service account, and nothing changes or mails to it",
   expect((await create(app, token)).status).toBe(201);
 });
 
+test("keeps working when its maker and every member of the group have left", async () => {
+  const { app, root, group, path } = await open();
+  await using _ = app;
+  const token = await makeToken(root, path);
+  await signInClient(app, "second@example.com", { join: true, admin: true });
+  const { accounts, deleteAccount, groups } = app.app.domain;
+  const { id = 0 } = (await accounts.findUserByEmail(rootEmail)) ?? {};
+  expect(await groups.setMember({ userId: id, groupId: group.id, isMember: true }, async () => undefined)).toBe(true);
+  const { token: own } = await accounts.createToken(id, "own");
+  expect((await create(app, own)).status).toBe(201);
+  expect(await deleteAccount(id, null)).toMatchObject({ outcome: "done" });
+  expect([(await create(app, own)).status, (await create(app, token)).status]).toEqual([401, 201]);
+  expect((await create(app, token, { expire_after_views: 4 })).status).toBe(422);
+});
+
 test("no sign-on at the provider leads to it", async () => {
   const { app, provider, signOn, newVisitor } = await startSignOnApp();
   const root = await signInClient(app, "root@example.com", { join: true, admin: true });
