@@ -51,7 +51,6 @@ export interface Session {
 export const sessionWays = { here: 0, sign_on: 1, break_glass: 2 } as const;
 export type SessionWay = keyof typeof sessionWays;
 
-/** A session in the list for its owner. */
 export interface ListedSession {
   readonly id: number;
   readonly createdAt: number;
@@ -61,7 +60,6 @@ export interface ListedSession {
   readonly userAgent: string;
 }
 
-/** A session in the administrators' list. */
 export interface SessionOfUser extends ListedSession {
   readonly user: User;
   readonly way: SessionWay;

@@ -8,7 +8,6 @@ export type KindName = keyof typeof pushKinds;
 
 export const kindNames: readonly KindName[] = Object.keys(pushKinds).filter(isKindName);
 
-/** A value for each kind. */
 export function byKind<Value>(choose: (kind: KindName) => Value): Record<KindName, Value> {
   return Object.fromEntries(kindNames.map((kind) => [kind, choose(kind)])) as Record<KindName, Value>;
 }

@@ -5,7 +5,6 @@ import type { Effects } from "../domain.ts";
 export interface CliIo extends Effects {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** Whether standard output is a terminal. */
   readonly stdoutIsTerminal: boolean;
   /** Writes to standard output; resolves when the reader has taken the bytes. @throws if the reader is gone. */
   readonly pipe: (bytes: Uint8Array) => Promise<void>;

@@ -72,7 +72,6 @@ export interface SealedColumn<S extends Seal = Seal> {
   readonly seal: S;
 }
 
-/** A column of stored links. */
 export type LinkColumn = SealedColumn<LinkSeal>;
 
 /** A column whose values a rotation of keys reseals. */

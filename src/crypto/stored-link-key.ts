@@ -10,7 +10,6 @@ const headerBytes = 1 + keyIdBytes;
 /** A key id is the start of a hash of this length. */
 const idHashBytes = 16;
 
-/** Seals the stored links of one account. */
 export interface StoredLinkKey {
   seal(column: LinkColumn, row: SealedRow, link: string, random: Random): Buffer;
   /** "other_key": sealed under an earlier secret of the account. @returns undefined: it was changed, or belongs to another row. */

@@ -90,7 +90,6 @@ export function createJobRuns(db: Database) {
   };
 }
 
-/** Whether its latest run has failed. */
 export function isFailing({ failedAt, succeededAt }: Pick<JobRun, "failedAt" | "succeededAt">): boolean {
   return failedAt !== null && failedAt >= (succeededAt ?? 0);
 }

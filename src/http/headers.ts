@@ -99,7 +99,6 @@ export function sendPage(
   return typeof body === "string" ? sendText(reply, body) : reply.send(body);
 }
 
-/** Sends a JSON text. */
 export function sendJsonText(reply: FastifyReply, status: number, json: string): FastifyReply {
   reply.header("content-type", jsonType);
   return sendText(reply.code(status), json);

@@ -47,14 +47,12 @@ export const ownersOptionAnswers = mapOwners(() =>
   Type.Optional(Type.Boolean({ description: "Absent if there is no owner." })),
 );
 
-/** The options in an answer of the API. */
 export function presentOptions(
   push: Pick<Push, OptionAnsweredTo<"everybody">>,
 ): ByWireName<OptionAnsweredTo<"everybody">, boolean> {
   return mapPublic((option) => push[option]);
 }
 
-/** The options that only an answer for the owner has. */
 export function presentOwnersOptions(
   push: Readonly<Record<PushOption, boolean>>,
 ): ByWireName<OptionAnsweredTo<"owner">, boolean> {

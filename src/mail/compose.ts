@@ -29,7 +29,6 @@ export interface EmailHead {
   readonly baseUrl: string;
   /** The same for links of pushes. */
   readonly pushBaseUrl: string;
-  /** The name of this instance. */
   readonly instanceName: () => string;
   /** The language for recipients whose language is not known; undefined: English. */
   readonly defaultLocale?: string | undefined;

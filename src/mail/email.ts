@@ -85,7 +85,6 @@ const contents = {
     views: isNumber,
     expireAfterViews: isNumber,
   },
-  /** A request was answered. */
   request_answered: {
     title: isText,
     /** The page of its answers, without its origin and without the key, which only the owner has. */

@@ -44,7 +44,6 @@ export function createMail(deps: {
     "mailSent" | "mailPutOff" | "mailGivenUp" | "mailServerUnavailable" | "mailServerAvailable"
   >;
   readonly linkEmails: LinkEmails;
-  /** The name of this instance. */
   readonly instanceName: () => string;
 }) {
   const { config, db, keyring, clock } = deps;

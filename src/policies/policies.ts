@@ -94,7 +94,6 @@ export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDe
     /** The rules for this user, or for people without an account. */
     of: async (user: Caller): Promise<Policy> => (await find(user)).policy,
     find,
-    /** The rules that hold for everybody. */
     ofEverybody: async (): Promise<Policy> => (await find(null)).policy,
     /** The rules of the settings alone: no page can loosen them. */
     ofSettings: settings,

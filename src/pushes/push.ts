@@ -57,7 +57,6 @@ export interface OwnedPush extends Push, PushOptions {
   readonly endReason: EndReason | null;
 }
 
-/** A push in a list of its owner. */
 export interface ListedPush extends Omit<OwnedPush, "urlToken"> {
   readonly id: number;
   /** null: this server does not store the link, or not any more. */

@@ -39,7 +39,6 @@ export interface OpenRequest
   readonly askedBy: string | null;
 }
 
-/** A request in the list of its owner. */
 export interface ListedRequest extends Omit<OwnedRequest, "urlToken"> {
   /** null: this server does not store the link, or not any more. */
   readonly urlToken: string | null;

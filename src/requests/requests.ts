@@ -48,7 +48,6 @@ export {
   requestLimits,
 } from "./request.ts";
 
-/** Requests per page. */
 export const requestsPerPage = 50;
 
 /** Notifies owners of answers. The domain implements it: this room knows no addresses. */

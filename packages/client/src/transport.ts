@@ -122,7 +122,7 @@ export class Transport {
         throw redirection(server, response.headers.get("location"));
       }
       const { status } = response;
-      const answer = { status, value: parsed(await textOf(response)) };
+      const answer = { status, value: parsedJson(await textOf(response)) };
       const retryAfterSeconds = secondsOf(response.headers.get("retry-after"));
       // A proxy answers so when it has lost the server's answer.
       const isLost = status === 502 || status === 504 || (status === 503 && retryAfterSeconds === undefined);
@@ -170,7 +170,8 @@ async function textOf(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-function parsed(text: string): unknown {
+/** undefined: it is not JSON. */
+export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

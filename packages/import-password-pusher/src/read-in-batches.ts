@@ -3,7 +3,6 @@ import { wholeNumberOf } from "./cells.ts";
 import type { PushPart, SourceRow, UserPart } from "./source.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 
-/** The queries for the rows of one table. */
 export interface BatchQueries<Row, Part extends UserPart | PushPart> {
   /** `id` of the next rows, in order. */
   ids(afterId: number, limit: number): Promise<readonly SourceRecord[]>;

@@ -39,7 +39,6 @@ export function openSourceFiles({ storageFolder: folder, objects }: Pick<Install
       const sized = { ...file, sizeBytes };
       yield* checked(sized, bytesOf(sized));
     },
-    /** Whether files of this service can be read. */
     canRead: (service: string) => folder !== undefined || isInStore(service),
   };
 }

@@ -3,13 +3,25 @@ import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import type { Database, Transaction } from "../../database/database.ts";
-import { type AdoptedAccount, createAdoptionStore } from "../store/adopting.ts";
+import { allScopes } from "../account.ts";
 import { PasswordSeals } from "../store/password-seals.ts";
-import { totpFactors } from "../store/tables.ts";
+import { adoptedTokenName } from "../store/stored-account.ts";
+import { apiTokens, totpFactors, users } from "../store/tables.ts";
+import { drawUserId, findUserByEmailIn, isEmailTaken, markUsed, nextId } from "../store/users.ts";
 import { isApiToken } from "../tokens/api-tokens.ts";
 
-/** A user of another installation. */
-export interface AdoptedUser extends AdoptedAccount {
+/** A user of another installation. Times in milliseconds since the epoch. */
+export interface AdoptedUser {
+  /** As `normalizeEmail` returns it. */
+  readonly email: string;
+  /** bcrypt or Argon2id; "": no password. */
+  readonly passwordHash: string;
+  readonly admin: boolean;
+  readonly language: string | null;
+  readonly confirmedAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastSignedInAt: number | null;
   /** In plain text; only its digest is stored. */
   readonly apiToken: string | null;
   readonly totp: {
@@ -18,6 +30,11 @@ export interface AdoptedUser extends AdoptedAccount {
     readonly lastStep: number;
   } | null;
 }
+
+const insertAccount = users.insertion();
+const insertTotpSecret = totpFactors.insert();
+const insertApiToken = apiTokens.insertion("ON CONFLICT (digest) DO NOTHING");
+const holderOf = apiTokens.unverified("userId").select<[digest: Buffer]>("WHERE digest = ?");
 
 /** How a user was adopted. */
 export interface AdoptionDetails {
@@ -51,7 +68,7 @@ export function createUserAdoption({
   readonly clock: Clock;
   readonly random: Random;
 }) {
-  const store = createAdoptionStore(new PasswordSeals({ access, keyring: () => keyring }));
+  const seals = new PasswordSeals({ access, keyring: () => keyring });
 
   const readTokenDigest = (token: string | null): Buffer | undefined => {
     if (token !== null && !isApiToken(token)) throw new Error("The API token does not look like an API token.");
@@ -59,14 +76,36 @@ export function createUserAdoption({
   };
 
   async function isTaken(tx: Transaction, userId: number, token: Buffer | undefined): Promise<boolean> {
-    const holder = token === undefined ? undefined : await store.findTokenHolder(tx, token);
-    return holder !== undefined && holder !== userId;
+    const holder = token === undefined ? undefined : await tx.one(holderOf, token);
+    return holder !== undefined && holder.userId !== userId;
   }
 
-  async function putTotp(tx: Transaction, userId: number, totp: AdoptedUser["totp"]): Promise<void> {
+  async function putUser(tx: Transaction, userId: number, user: AdoptedUser): Promise<void> {
+    const { email, passwordHash, admin, language, confirmedAt, createdAt, updatedAt, lastSignedInAt, totp } = user;
+    await insertAccount(tx, access, {
+      id: userId,
+      email,
+      ...seals.columnsOf(userId, passwordHash),
+      secondFactors: totp === null ? 0 : 1,
+      admin,
+      language,
+      createdAt,
+      updatedAt,
+      confirmedAt,
+      // An adopted account counts as used: nobody takes it over by signing up with its address.
+      lastSignedInAt: lastSignedInAt ?? updatedAt,
+    });
     if (totp === null) return;
     const secretSealed = keyring.seal(totpFactors.seals.totpSecret, { id: userId, ownerId: userId }, totp.secret);
-    await store.insertTotp(tx, { userId, secretSealed, lastStep: totp.lastStep, confirmedAt: clock.now() });
+    const factor = { userId, secretSealed, lastStep: totp.lastStep, confirmedAt: clock.now() };
+    await tx.run(insertTotpSecret, ...totpFactors.values(factor));
+  }
+
+  /** Does nothing when some user has a token with this digest. */
+  async function putToken(tx: Transaction, userId: number, digest: Buffer): Promise<void> {
+    const id = await nextId(tx, "api_tokens");
+    const token = { id, userId, name: adoptedTokenName, digest, scopes: allScopes, createdAt: clock.now() };
+    await insertApiToken(tx, access, token);
   }
 
   return {
@@ -76,19 +115,17 @@ export function createUserAdoption({
      */
     adopt: (user: AdoptedUser, merge: boolean, record: RecordAdoption): Promise<Adoption> =>
       db.writeSerialized("accounts", async (tx): Promise<Adoption> => {
-        const present = await store.findId(tx, user.email);
-        const isTakenByAnother = present === undefined && (await store.isEmailTaken(tx, user.email));
+        const present = (await findUserByEmailIn(tx, access, user.email))?.id;
+        const isTakenByAnother = present === undefined && (await isEmailTaken(tx, access, user.email));
         if (isTakenByAnother || (present !== undefined && !merge)) return { outcome: "email_taken" };
-        const userId = present ?? (await store.drawUserId(tx, random));
+        const userId = present ?? (await drawUserId(tx, random));
         const token = readTokenDigest(user.apiToken);
         const details = { merged: present !== undefined, tokenTaken: await isTaken(tx, userId, token) };
         if (!(await record(tx, userId, details))) return { outcome: "known" };
-        if (details.merged) await store.markUsed(tx, userId);
-        else {
-          await store.insertUser(tx, userId, user, user.totp === null ? 0 : 1);
-          await putTotp(tx, userId, user.totp);
-        }
-        if (!details.tokenTaken && token !== undefined) await store.insertToken(tx, userId, token, clock.now());
+        // What is imported into an account was somebody's: no sign-on may link the account without a question.
+        if (details.merged) await markUsed(tx, access, userId);
+        else await putUser(tx, userId, user);
+        if (!details.tokenTaken && token !== undefined) await putToken(tx, userId, token);
         return { outcome: "adopted", userId, ...details };
       }),
   };

@@ -66,7 +66,6 @@ export function createFactorCodes(store: FactorStore, { keyring, access }: Pick<
   return {
     /** Counts another guess of a six-digit code with the account's codes. */
     tryGuess,
-    /** Whether the account has an authenticator app. */
     hasApp: async (tx: Transaction, userId: number) => (await openSecret(tx, userId)) !== undefined,
     /** @param typed a code of the authenticator app or a backup code; a correct one cannot be used again. */
     tryCode: (tx: Transaction, userId: number, typed: string, now: number): Promise<CodeAnswer> =>

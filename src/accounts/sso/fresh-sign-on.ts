@@ -74,7 +74,6 @@ export function createFreshSignOn(deps: Deps) {
       return isProved ? { is: "proved", next } : { is: "invalid", error: undefined };
     },
 
-    /** Whether a code for this session was mailed. */
     async waitsForCode(stepToken: string | undefined, session: Session): Promise<boolean> {
       return isCodeStep(await steps.find(stepToken, clock.now()), session);
     },

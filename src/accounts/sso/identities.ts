@@ -27,7 +27,6 @@ const linksPerHour = { name: "mails to link a sign-on", windowMs: hourMs, max: 1
 /** The question to a user before an identity is linked to their account. */
 export interface LinkToConfirm {
   readonly accountEmail: string;
-  /** The email address at the provider. */
   readonly providerEmail: string;
   /**
    * The required proof that the user owns the account: its `password`; a `sign_in`, if it has none; or only their `consent`,

@@ -33,7 +33,6 @@ export type ProvenEmail =
   | { readonly verifiedEmail: undefined; readonly emailRefusal: ClaimRefusal };
 
 export type ReadClaims = ProvenEmail & {
-  /** The user is in the group of administrators. */
   readonly isAdministrator: boolean;
   /** The user's groups; undefined: nothing depends on them. */
   readonly groups: readonly string[] | undefined;

@@ -158,7 +158,6 @@ export function createRelinking(db: Database, access: AccessKeys) {
       const row = openRow(await tx.one(byKey, issuer, subject));
       if (row !== undefined && row.objectId !== objectId) await replaceIdentity(tx, access, row, { objectId });
     },
-    /** The identities of the issuer. */
     ofIssuer: async (issuer: string) =>
       reading.openAll(access, await db.read.all(identitiesOfIssuer, ...spellings(issuer))),
     /** Requires the accounts lock. @returns how many identities may move. */

@@ -3,9 +3,11 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { adoptedTokenName } from "./adopting.ts";
 import { PasswordSeals } from "./password-seals.ts";
 import { apiTokens, totpFactors, users } from "./tables.ts";
+
+/** The name of adopted API tokens. */
+export const adoptedTokenName = "Password Pusher";
 
 const reading = users.reading("passwordSealed");
 const accountById = sql<

@@ -17,7 +17,6 @@ const prefix = "sp_";
 /** Wider than this server's own tokens, because imported tokens look different. Other texts are not looked up. */
 const tokenShape = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Whether a text can be an API token at all. */
 export function isApiToken(text: string): boolean {
   return tokenShape.test(text);
 }
@@ -42,7 +41,6 @@ export interface MadeToken {
   readonly apiToken: ApiToken;
 }
 
-/** The user and the permissions of a token. */
 export interface TokenHolder {
   readonly user: User;
   readonly scopes: readonly Scope[];

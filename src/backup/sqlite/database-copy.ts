@@ -3,7 +3,6 @@ import { type Connection, SqliteDriver, SqliteError } from "../../database/sqlit
 import { BackupError } from "../durable-files.ts";
 import type { BackupCounts } from "../manifest.ts";
 
-/** A file of a live push. */
 export interface LiveBlob {
   readonly fileId: number;
   readonly pushId: number;

@@ -20,7 +20,6 @@ export function keepTyped(sealing?: FormSealing): void {
   if (form !== null && messages !== null) new FormSender(form, messages, sealing).listen();
 }
 
-/** Seals what a form sends. */
 export interface FormSealing {
   readonly isOn: boolean;
   /** Replaces the secret in the data. @returns whether it can be sent; if not, the page says why. */

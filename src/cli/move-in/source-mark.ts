@@ -16,7 +16,6 @@ function findSourceMark(database: string): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
-/** The mark beside the database of a source. */
 export function sourceMarkOf({ database }: SourceArguments): string | undefined {
   const address = parseSourceAddress(database);
   return address.engine === "sqlite" ? findSourceMark(address.path) : undefined;

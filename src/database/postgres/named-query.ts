@@ -2,7 +2,6 @@ import pg, { type Connection, type FieldDef, type Submittable } from "pg";
 import type { Value } from "../statement.ts";
 import { firstRunMessages, runMessages, syncMessage } from "./wire-messages.ts";
 
-/** One run of a prepared statement. */
 export interface NamedRun {
   readonly statement: { readonly postgres: string; readonly name: string };
   readonly values: readonly Value[];

@@ -124,7 +124,6 @@ export class MultipartReader {
     return headers;
   }
 
-  /** The content of the current part. */
   async *content(): AsyncGenerator<Buffer> {
     while (this.#inPart) {
       const end = this.#held.indexOf(this.#delimiter);

@@ -39,7 +39,6 @@ export interface RecordedSnapshot extends SourceSnapshot {
   readonly at: number;
 }
 
-/** A user that was imported before. */
 export type ImportedUser = ImportedRow & {
   /** The account was not deleted since. */
   readonly accountExists: boolean;

@@ -160,7 +160,6 @@ function actorOf(kind: TrailRow["kind"], userId: number | null, push: TrailSubje
   return kind === "admin_view" ? "administrator" : "holder";
 }
 
-/** The link delivery reports of one push, for the entries of its trail. */
 export interface LinkDeliveryReports {
   /** Returns the link delivery of an entry; empty for entries of other kinds. */
   of(kind: AuditKind, sequence: number): Promise<Pick<AuditEntry, "linkDelivery">>;

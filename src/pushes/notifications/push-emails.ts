@@ -3,7 +3,6 @@ import type { Transaction } from "../../database/database.ts";
 
 /** Sends emails about pushes. The domain implements it: this room knows neither owners' addresses nor the transport. */
 export interface PushEmails {
-  /** Whether this server mails links for owners. */
   readonly mailsLinks: boolean;
   /** Whether this server sends view notifications. */
   readonly notifiesOfViews: boolean;
@@ -27,7 +26,6 @@ export interface EmailOwner {
   readonly language: string | null;
 }
 
-/** One email of a link delivery. */
 export interface LinkEmail {
   /** One normalised address. */
   readonly to: string;

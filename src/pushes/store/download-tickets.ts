@@ -150,7 +150,6 @@ export function createDownloadTickets(db: Pick<Database, "read" | "write" | "aut
         const waiting = (await tx.one(countWaiting))?.tickets ?? 0;
         if (waiting < waitingTicketsMax) await tx.run(waitForStore, digest);
       }),
-    /** Keys of blobs for which tickets wait. */
     waitingBlobs: async (now: number, limit: number): Promise<readonly string[]> =>
       (await db.read.all(waitingBlobs, now, limit)).map(({ blobKey }) => blobKey),
     /**

@@ -134,7 +134,6 @@ function endings(db: Database, operations: Pick<WriteOperations, "end">) {
       return found.length;
     },
     removeUnfinishedUploads: (now: number, limit: number): Promise<number> => removeUnfinishedUploads(db, now, limit),
-    /** Whether any push has a file. */
     hasFiles: async (): Promise<boolean> => (await db.read.one(anyFile)) !== undefined,
     removeTombstones: (endedBefore: number, limit: number): Promise<number> =>
       db.write((tx) => removePushes(tx, tombstones, endedBefore, limit)),

@@ -137,7 +137,6 @@ export type PushOption = BooleanKeyOf<typeof pushes>;
 export type PushOptions<Value = boolean> = Readonly<Record<PushOption, Value>>;
 export const pushOptions = pushes.pick(...pushes.booleanKeys);
 
-/** A value for each option. */
 export function optionsBy<Value>(choose: (option: PushOption) => Value): PushOptions<Value> {
   const options: Partial<Record<PushOption, Value>> = {};
   for (const option of pushOptions.keys) options[option] = choose(option);

@@ -5,6 +5,7 @@ import { SealpushClient } from "../client.ts";
 import { ClientError } from "../errors.ts";
 import { readLink, readRequestLink, serverOf } from "../link.ts";
 import { randomHex } from "../random-hex.ts";
+import { parsedJson } from "../transport.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, textOf } from "./io.ts";
 import { systemErrorCode, systemProblem } from "./system-error.ts";
 
@@ -116,7 +117,7 @@ async function readSettings(io: CommandIo): Promise<StoredSettings | undefined> 
 }
 
 function settingsIn(text: string, path: string): StoredSettings {
-  const settings = Object(parsed(text));
+  const settings = Object(parsedJson(text));
   const server: unknown = Reflect.get(settings, "server");
   const token: unknown = Reflect.get(settings, "token");
   if (typeof server === "string" && URL.canParse(server) && (token === undefined || typeof token === "string")) {
@@ -126,15 +127,6 @@ function settingsIn(text: string, path: string): StoredSettings {
     `${path} is not {"server": "https://push.example.com", "token": "..."}: log in again.`,
     exitCodes.usage,
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 async function findStoredToken(server: string, io: CommandIo): Promise<string | undefined> {

@@ -105,9 +105,7 @@ export async function openSourceTables(rows: SourceRows) {
     warnings: warningsOf(version),
     has: (table: SourceTable) => (present.get(table)?.size ?? 0) > 0,
     hasColumn: (table: SourceTable, column: string) => present.get(table)?.has(column) === true,
-    /** The quoted name of a table. */
     name: (table: SourceTable) => quoted(table),
-    /** The quoted name of a column. */
     column: (column: string, alias?: string) => (alias === undefined ? quoted(column) : `${alias}.${quoted(column)}`),
     /** `SELECT` all wanted columns of the table. */
     selection(table: SourceTable): string {
