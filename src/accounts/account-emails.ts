@@ -6,7 +6,7 @@ import type { Transaction } from "../database/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import type { AccountChange, Email } from "../mail/email.ts";
 import type { Outbox } from "../mail/outbox.ts";
-import type { ClientOrigin, User } from "./account.ts";
+import type { ClientContext, ClientOrigin, User } from "./account.ts";
 import type { MailedLinkStore } from "./store/mailed-links.ts";
 
 /** The email that notifies an account's owner of a change. @param subject the name of the changed object; "": it has none. */
@@ -24,6 +24,13 @@ export function accountNotification(
     language: user.language,
     content: { kind: "account_notification", change, subject, at, address, userAgent },
   };
+}
+
+/** Asked for by somebody who has not proved to own the address. */
+export interface MailedLinkRequest {
+  readonly email: string;
+  readonly language: string;
+  readonly client: ClientContext;
 }
 
 const rememberedMax = 20_000;

@@ -9,7 +9,7 @@ import type { Limits } from "../../limits/limits.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext } from "../account.ts";
-import { accountNotification, createMailThrottle } from "../account-emails.ts";
+import { accountNotification, createMailThrottle, type MailedLinkRequest } from "../account-emails.ts";
 import type { KnownClients } from "../sessions/known-clients.ts";
 import type { MailedLinkStore } from "../store/mailed-links.ts";
 import type { PasswordStore } from "../store/passwords.ts";
@@ -56,15 +56,7 @@ function resetRequests(parts: RecoveryParts) {
      * Sends a link for choosing a new password and removes the account's earlier ones. The answer and the work are the
      * same for an address without an account. @throws AppError too_many_requests.
      */
-    async requestReset({
-      email: typed,
-      language,
-      client,
-    }: {
-      email: string;
-      language: string;
-      client: ClientContext;
-    }): Promise<void> {
+    async requestReset({ email: typed, language, client }: MailedLinkRequest): Promise<void> {
       const now = clock.now();
       const email = normalizeEmail(typed);
       const mayMail = await throttle.charge(client.throttleKey, email ?? "", now);

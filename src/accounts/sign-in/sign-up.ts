@@ -10,7 +10,7 @@ import { type Limits, tooManyAttempts } from "../../limits/limits.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, User } from "../account.ts";
-import { createMailThrottle, putConfirmation } from "../account-emails.ts";
+import { createMailThrottle, type MailedLinkRequest, putConfirmation } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { SessionStarts } from "../sessions/sessions.ts";
 import { isFirstRunOver } from "../store/first-run.ts";
@@ -202,15 +202,7 @@ function confirmations({
 }: RegistrationParts) {
   return {
     /** Sends another confirmation if that account waits for one, without revealing it. @throws AppError too_many_requests. */
-    async requestConfirmation({
-      email: typed,
-      language,
-      client,
-    }: {
-      email: string;
-      language: string;
-      client: ClientContext;
-    }): Promise<void> {
+    async requestConfirmation({ email: typed, language, client }: MailedLinkRequest): Promise<void> {
       const now = clock.now();
       const email = normalizeEmail(typed);
       const mayMail = await throttle.charge(client.throttleKey, email ?? "", now);

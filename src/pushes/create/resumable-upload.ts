@@ -94,16 +94,9 @@ export async function findUploadedFile(deps: Deps, address: string, actor: Actor
     detailsSealed: sealFileDetails(keyring, { id, ownerId, key }, details, deps.random),
   };
 }
-function uploadParts(deps: Deps) {
-  const { store } = deps;
-  const uploads = store.resumableUploads;
 
-  return { ...deps, uploads, deps };
-}
-
-type UploadParts = ReturnType<typeof uploadParts>;
-
-function openings({ uploads, clock, config, deps }: UploadParts) {
+function openings(deps: Deps) {
+  const { clock, config } = deps;
   return {
     /** What an upload that is being received keeps in memory, at most. */
     uploadBufferBytes: deps.blobs.growing.bufferBytes,
@@ -134,7 +127,7 @@ function openings({ uploads, clock, config, deps }: UploadParts) {
       };
       const { key, ...stored } = row;
       const bounds = { countMax: pushesAtOnce * maxFileUploads, bytesMax: pushesAtOnce * pushBytesMax };
-      const outcome = await uploads.add(stored, bounds, now);
+      const outcome = await deps.store.resumableUploads.add(stored, bounds, now);
       if (outcome === "sender_full") {
         throw new AppError("too_many_requests", "Too many files are being sent. Finish or cancel some first.", {
           retryAfterSeconds: hourMs / secondMs,
@@ -151,7 +144,9 @@ function openings({ uploads, clock, config, deps }: UploadParts) {
   };
 }
 
-function transfers({ uploads, clock, deps }: UploadParts) {
+function transfers(deps: Deps) {
+  const { clock } = deps;
+  const uploads = deps.store.resumableUploads;
   return {
     /** @returns undefined: there is no such upload of this actor. */
     async findUpload(address: string, actor: Actor) {
@@ -195,8 +190,7 @@ function transfers({ uploads, clock, deps }: UploadParts) {
 }
 
 export function resumableUploadOperations(deps: Deps) {
-  const shared = uploadParts(deps);
-  return { ...openings(shared), ...transfers(shared) };
+  return { ...openings(deps), ...transfers(deps) };
 }
 
 /** A new key and blob for a file, with its name and type sealed under the key. */
