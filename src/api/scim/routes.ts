@@ -66,9 +66,9 @@ const refusals: Readonly<
   unknown: [404, undefined, "There is no such user."],
   user_name_taken: [409, "uniqueness", "Another account has this userName."],
   external_id_taken: [409, "uniqueness", "Another user has this externalId."],
-  external_id_fixed: [409, "mutability", "Somebody has used this account: its externalId cannot be replaced."],
+  external_id_fixed: [400, "mutability", "Somebody has used this account: its externalId cannot be replaced."],
   not_an_address: [400, "invalidValue", "userName must be an email address."],
-  last_admin: [409, "mutability", "This is the last administrator, who cannot be disabled."],
+  last_admin: [409, undefined, "This is the last administrator, who cannot be disabled."],
   no_users_yet: [403, undefined, "This server has no administrator yet."],
 };
 
