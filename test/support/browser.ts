@@ -51,7 +51,7 @@ async function launchOptions(): Promise<LaunchOptions> {
       "--no-first-run",
       plainHttpNames,
     ],
-    // Playwright replaces the shared memory by files, which cost a fifth of the CPU time of a page.
+    // Playwright replaces the shared memory by files, which cost a tenth of the CPU time of a page or more.
     ignoreDefaultArgs: hasSharedMemory() ? ["--disable-dev-shm-usage"] : [],
     env: {
       ...process.env,
