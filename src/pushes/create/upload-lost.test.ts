@@ -191,3 +191,25 @@ test("an upload that was swept leaves no blob behind, even if the store cannot d
   expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 1, blobsDeleted: 1 });
   expect(blobFiles(fixture)).toEqual([]);
 });
+
+test("each further file of an upload renews one record, all of them only after a minute", async () => {
+  await using fixture = await openTestDomain();
+  const { store } = fixture.domain;
+  const renewed: number[] = [];
+  const deps = pushDepsOf(fixture, {
+    store: {
+      ...store,
+      renewUploads(records, now) {
+        renewed.push(records.length);
+        return store.renewUploads(records, now);
+      },
+    },
+  });
+  const upload = new PendingUpload(deps, owner);
+  for (const name of ["a", "b", "c"]) await upload.addFile(makeFile(name, name));
+  fixture.clock.advance(minuteMs);
+  await upload.addFile(makeFile("d", "d"));
+  await upload.addFile(makeFile("e", "e"));
+  // The fourth file renews all four when its first byte arrives, and its own record at its end.
+  expect(renewed).toEqual([1, 1, 1, 4, 1, 1]);
+});

@@ -20,13 +20,18 @@ import { findUploadedFile } from "./resumable-upload.ts";
 /** Shorter than the sweeper's orphan age, with room for a stall. */
 const renewEveryMs = 60_000;
 
+interface SentFile {
+  readonly blobKey: string;
+  bytes: number;
+}
+
 /** Files that are sealed and stored while the request for their push is still being received. */
 export class PendingUpload implements Upload {
   /** What the push has used of its creator's byte budget. */
   readonly spent: SpentBytes;
   readonly #deps: UploadDeps;
   readonly #actor: Actor;
-  readonly #sent: { readonly blobKey: string; bytes: number }[] = [];
+  readonly #sent: SentFile[] = [];
   readonly #files: UploadedFile[] = [];
   #lastRenewal: number;
   #adding = false;
@@ -122,11 +127,11 @@ export class PendingUpload implements Upload {
       await storing(blobs.write(sent.blobKey, content));
     } catch (error) {
       // The sweeper may have deleted the unfinished blob. That error is reported then.
-      if (!(error instanceof AppError) || error.cause instanceof BlobStoreError) await this.#renew();
+      if (!(error instanceof AppError) || error.cause instanceof BlobStoreError) await this.#renew(sent);
       throw error;
     }
     try {
-      await this.#renew();
+      await this.#renew(sent);
     } catch (error) {
       // Swept or abandoned during the write, so nothing else would delete the blob.
       await storing(blobs.delete(sent.blobKey)).catch(async (failure: unknown) => {
@@ -145,7 +150,7 @@ export class PendingUpload implements Upload {
   }
 
   /** Counts and limits the bytes, and renews the upload's record while they arrive. */
-  async *#metered(content: AsyncIterable<Uint8Array>, sent: { bytes: number }): AsyncGenerator<Uint8Array> {
+  async *#metered(content: AsyncIterable<Uint8Array>, sent: SentFile): AsyncGenerator<Uint8Array> {
     const { config, clock } = this.#deps;
     const meter = new ByteMeter(this.#deps, this.spent, this.#actor);
     for await (const chunk of content) {
@@ -153,18 +158,30 @@ export class PendingUpload implements Upload {
       if (this.storedBytes + sent.bytes > config.files.pushBytesMax) throw filesTooLarge(config);
       await meter.take(chunk.length);
       if (this.#closed) throw uploadExpired();
-      if (Math.abs(clock.now() - this.#lastRenewal) >= renewEveryMs) await this.#renew();
+      if (this.#isRenewalDue(clock.now())) await this.#renew(sent);
       yield chunk;
     }
     await meter.end();
   }
 
-  /** @throws AppError unavailable when the upload is no longer on record. */
-  async #renew(): Promise<void> {
+  #isRenewalDue(now: number): boolean {
+    return Math.abs(now - this.#lastRenewal) >= renewEveryMs;
+  }
+
+  /**
+   * Renews the record of the file that is received, and all records of the upload when they are due: all of them after each file
+   * would be a number of statements that grows with the square of the files.
+   * @throws AppError unavailable when one is no longer on record.
+   */
+  async #renew(received: SentFile): Promise<void> {
     const now = this.#deps.clock.now();
-    this.#lastRenewal = now;
+    const isDue = this.#isRenewalDue(now);
+    if (isDue) this.#lastRenewal = now;
     const anonymous = this.#actor.user === null;
-    const records = this.#sent.map(({ blobKey, bytes }) => ({ blobKey, anonymousBytes: anonymous ? bytes : 0 }));
+    const records = (isDue ? this.#sent : [received]).map(({ blobKey, bytes }) => ({
+      blobKey,
+      anonymousBytes: anonymous ? bytes : 0,
+    }));
     if (!(await this.#deps.store.renewUploads(records, now))) throw uploadExpired();
   }
 }
