@@ -299,7 +299,11 @@ function Files({ files, zipHref, ttlSeconds, isPrimary, messages }: FilesProps) 
 }
 
 function Size({ text }: { readonly text: string }) {
-  return <bdi class="size">{text}</bdi>;
+  return (
+    <span class="size" dir="auto">
+      {text}
+    </span>
+  );
 }
 
 interface OnlyFileProps extends Pick<FilesProps, "isPrimary" | "messages"> {
