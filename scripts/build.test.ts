@@ -46,7 +46,7 @@ async function runBuild(checkout: string, ...options: readonly string[]): Promis
 }
 
 /** The files of the same build that a bundled file imports. */
-const importsIn = (text: string) => [...text.matchAll(/"\.\/([\w-]+\.js(?:on)?)"/g)].map(([, name]) => name ?? "");
+const importsIn = (text: string) => [...text.matchAll(/"\.\/([\w-]+\.js)"/g)].map(([, name]) => name ?? "");
 
 test("builds of one checkout at the same time all succeed and leave complete files only", async () => {
   const checkout = await makeCheckout();

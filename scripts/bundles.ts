@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, gzipSync } from "node:zlib";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import clientPackage from "../packages/client/package.json" with { type: "json" };
 
@@ -22,13 +22,16 @@ const packagesOfManyFiles = {
   yaml: join(root, "node_modules/yaml/browser/index.js"),
 };
 
-/** The messages are files of their own, read when a language is first used: an idle server has none of them in memory. */
-const messagesAsFiles: Plugin = {
-  name: "messages as files",
+/**
+ * The messages of a language stay compressed until it is first used: an idle server has few of them in memory, and reads no file
+ * of its build late.
+ */
+const compressedMessages: Plugin = {
+  name: "compressed messages",
   setup({ onLoad }) {
     onLoad({ filter: /\/i18n\/messages\/[\w-]+\.json$/ }, async ({ path }) => ({
-      contents: JSON.stringify(JSON.parse(await readFile(path, "utf8"))),
-      loader: "file",
+      contents: deflateRawSync(JSON.stringify(JSON.parse(await readFile(path, "utf8"))), { level: 9 }),
+      loader: "base64",
     }));
   },
 };
@@ -47,7 +50,6 @@ export const serverBundle = {
   bundle: true,
   splitting: true,
   chunkNames: "[name]-[hash]",
-  assetNames: "[name]-[hash]",
   platform: "node",
   format: "esm",
   target: "node24",
@@ -56,7 +58,7 @@ export const serverBundle = {
   jsx: "automatic",
   jsxImportSource: "preact",
   sourcemap: true,
-  plugins: [messagesAsFiles],
+  plugins: [compressedMessages],
   logLevel: "warning",
 } as const satisfies BuildOptions;
 

@@ -44,6 +44,35 @@ const robots = [
   "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
 ];
 
+/** Previews and scanners that isbot recognises by parts of their names, not by these names. */
+const recognisedByIsbot = [
+  "slack-imgproxy",
+  "skypeuripreview",
+  "microsoftpreview",
+  "bingpreview",
+  "synapse (bot",
+  "synapse/",
+  "snap url preview",
+  "flipboardproxy",
+  "nextcloud server crawler",
+  "googlemessages",
+  "google-read-aloud",
+  "google-safety",
+  "google-pagerenderer",
+  "googledocs",
+  "feedfetcher-google",
+  "yahoo link preview",
+  "w3c_validator",
+  "gmx-linkpreview",
+  "linkpreview",
+  "link-preview",
+  "link preview",
+  "url preview",
+  "urlpreview",
+  "urlscan",
+  "linkcheck",
+];
+
 const browsers = [
   "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
   "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15",
@@ -65,6 +94,10 @@ const browsers = [
 
 describe("programs that open links on behalf of others", () => {
   test.each(robots.map((userAgent) => [userAgent]))("%s", (userAgent) => expect(isRobot(userAgent)).toBe(true));
+
+  test.each(recognisedByIsbot)("%s, alone and at the end of a browser's name", (name) => {
+    expect([name, `${name}/1.0`, `${browsers[0]} ${name}`].map(isRobot)).toEqual([true, true, true]);
+  });
 });
 
 const scripts = [

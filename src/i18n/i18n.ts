@@ -1,15 +1,15 @@
-import { readFileSync } from "node:fs";
+import { inflateRawSync } from "node:zlib";
 import type { KindName } from "../base/push-kinds.ts";
 import { lazy } from "./formats.ts";
 import { createMessages, type LanguageFacts, type Messages, type MessageTree } from "./messages.ts";
 
 export type { Messages } from "./messages.ts";
 
-/** In the built program a message file is the path of one beside the program, which is read when the language is first used. */
+/** In the built program a message file is compressed (DEFLATE, base64) and read when the language is first used. */
 type MessageFile = { readonly default: MessageTree | string };
 
 function treeOf({ default: content }: MessageFile): MessageTree {
-  return typeof content === "string" ? JSON.parse(readFileSync(new URL(content, import.meta.url), "utf8")) : content;
+  return typeof content === "string" ? JSON.parse(inflateRawSync(Buffer.from(content, "base64")).toString()) : content;
 }
 
 /** `npm run check` proves that every language has these. */
