@@ -18,6 +18,7 @@ export type AssetName =
   | "secret.js"
   | "link-page.js"
   | "open-in-place.js"
+  | "deleted.js"
   | "signed-in.js"
   | "new-request.js"
   | "requests.js"

@@ -24,7 +24,7 @@ export async function deletePush(page: PageRequest): Promise<FastifyReply> {
 export function deletedView(page: PageContext): Page {
   const { deleted } = page.messages;
   return (
-    <Layout page={page} title={deleted.title} privatePage width="narrow">
+    <Layout page={page} title={deleted.title} privatePage width="narrow" scripts={["deleted.js"]}>
       <MessageCard icon="check" heading={deleted.heading}>
         <p class="lead">{deleted.text}</p>
         <HomeButton page={page} />

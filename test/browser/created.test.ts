@@ -105,6 +105,7 @@ describe.each([
       sentence,
       page.locator(".link-printed").getByText(link),
       page.getByRole("img", { name: created.qr }),
+      page.locator("figcaption").getByText("Sealpush"),
       limits,
     ];
     const tops = [];

@@ -177,3 +177,20 @@ describe("the passphrase of a new push", () => {
     expect((await site.fetch(`/api/v2/pushes/${urlToken}?passphrase=${suggested}`)).status).toBe(200);
   });
 });
+
+it("shows with forced colors which kind is selected, and number fields as wide as their number", async () => {
+  const { page } = await site.visit({ signedIn: true, forcedColors: "active" });
+  await page.goto("/?kind=url");
+  const kinds = await page
+    .locator("#push_kinds button")
+    .evaluateAll((found) =>
+      found.map((kind) => [kind.ariaCurrent === "true", getComputedStyle(kind).outlineStyle === "solid"]),
+    );
+  expect(kinds.filter(([isCurrent]) => isCurrent)).toHaveLength(1);
+  for (const [isCurrent, isOutlined] of kinds) expect(isOutlined).toBe(isCurrent);
+  const widths = await page
+    .locator("input[type=number]:visible")
+    .evaluateAll((found) => found.map((field) => field.getBoundingClientRect().width));
+  expect(widths.length).toBeGreaterThan(0);
+  for (const width of widths) expect(width).toBeLessThanOrEqual(130);
+});

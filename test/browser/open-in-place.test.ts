@@ -5,7 +5,7 @@ import { sealingPages } from "../support/sealing-pages.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
-const { gone, step, secret } = en;
+const { deleted, gone, step, secret } = en;
 const { sealInPage } = sealingPages(site);
 
 const openButton = (page: Page) => page.getByRole("button", { name: step.open });
@@ -89,6 +89,18 @@ describe("a secret that was opened in place of its step", () => {
     await openedNote(page).waitFor();
     expect(await page.getByRole("button", { name: step.showAgain }).isVisible()).toBe(false);
     expect(await page.content()).not.toContain("canary");
+  });
+
+  it("is not offered again after its reader deleted it", async () => {
+    const { page, path } = await openPush({ deletable_by_viewer: true });
+    await page.getByText(secret.more).click();
+    await page.getByText(secret.delete, { exact: true }).click();
+    await page.getByRole("button", { name: secret.deleteConfirm }).click();
+    await page.getByRole("heading", { name: deleted.heading }).waitFor();
+    await page.goto(path);
+    await page.getByRole("heading", { name: gone.heading }).waitFor();
+    expect(await page.getByRole("button", { name: step.showAgain }).isVisible()).toBe(false);
+    expect(await openedNote(page).isVisible()).toBe(false);
   });
 
   it("counts one view if its answer was lost, also when the page was reloaded in between", async () => {

@@ -87,6 +87,7 @@ function makeAssets(dataDir: string): string {
     "sealed-link.js",
     "link-page.js",
     "open-in-place.js",
+    "deleted.js",
     "signed-in.js",
     "open-sealed.js",
     "new-request.js",

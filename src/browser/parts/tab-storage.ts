@@ -8,5 +8,7 @@ export function withTabStorage<T>(use: (storage: Storage) => T): T | null {
   }
 }
 
-/** The name under which this tab keeps what it knows about the secret behind the address of this page. */
-export const openingName = `sealpush_opened ${location.pathname}`;
+/** The name under which this tab keeps what it knows about the secret behind an address. */
+export const openingNameAt = (path: string) => `sealpush_opened ${path}`;
+/** The same for the address of this page. */
+export const openingName = openingNameAt(location.pathname);
