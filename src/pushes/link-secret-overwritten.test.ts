@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { openTestDomain, signedIn } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
-import { NeedleFinder, readAllFiles } from "../../test/support/raw-files.ts";
+import { filesIn, NeedleFinder } from "../../test/support/raw-files.ts";
 
 const accounts = 40;
 
@@ -18,8 +18,7 @@ test("a link secret that was replaced is in no file of the database any more", a
   );
   expect(secrets).toHaveLength(accounts);
   for (const { userId, sealed } of secrets) finder.add(String(userId), sealed);
-  const found = () =>
-    new Set([...readAllFiles(fixture.dataDir).values()].flatMap((bytes) => [...finder.search(bytes)]));
+  const found = () => new Set([...filesIn(fixture.dataDir).values()].flatMap((bytes) => [...finder.search(bytes)]));
   expect(found().size).toBe(accounts);
   const replaced = new Set(ids.filter((_, at) => at % 3 === 0).map(String));
   for (const id of replaced) await db.write((tx) => storedLinkKeys.destroy(tx, Number(id)));

@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BackupLoad, openRestored } from "../support/backup-load.ts";
-import { filesIn, integrityOf } from "../support/database-file.ts";
+import { integrityOf } from "../support/database-file.ts";
 import { createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
 import { makeFolder } from "../support/folders.ts";
 import { withFileBytesMax } from "../support/limits.ts";
 import { newDataDir, runProgram, spawnProgram } from "../support/processes.ts";
+import { filesIn } from "../support/raw-files.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 

@@ -15,9 +15,9 @@ import {
   finish,
   formRequest,
 } from "../support/canary-requests.ts";
-import { filesIn } from "../support/database-file.ts";
 import { withDatabaseOf } from "../support/database-of.ts";
 import { changeRows } from "../support/engine-database.ts";
+import { filesIn } from "../support/raw-files.ts";
 
 describe("the search for canaries", () => {
   it("finds a secret in every encoding, whole or truncated", () => {

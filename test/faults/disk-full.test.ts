@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { filesIn } from "../support/database-file.ts";
 import { allEndpoints, createPush, endpoints, retrieve } from "../support/endpoints.ts";
 import { findDamage } from "../support/integrity-checks.ts";
 import { limitFileBytes } from "../support/limits.ts";
 import { newDataDir } from "../support/processes.ts";
+import { filesIn } from "../support/raw-files.ts";
 import { expectEachOpensOnce, expectUnavailable, fillUp, sendFile } from "../support/refusals.ts";
 import { startServer } from "../support/server.ts";
 

@@ -1,10 +1,10 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { filesIn } from "../support/database-file.ts";
 import { createPush, postJson } from "../support/endpoints.ts";
 import { boundByPermissions } from "../support/limits.ts";
 import { newDataDir, runProgram } from "../support/processes.ts";
+import { filesIn } from "../support/raw-files.ts";
 import { expectEachOpensOnce, expectUnavailable, pushOf, sendFile } from "../support/refusals.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 

@@ -1,10 +1,10 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { filesIn } from "../support/database-file.ts";
 import { importOf } from "../support/password-pusher/import-run.ts";
 import { installDefaultKey, installProduction } from "../support/password-pusher/installations.ts";
 import { newDataDir, runProgram } from "../support/processes.ts";
+import { filesIn } from "../support/raw-files.ts";
 
 const sentence =
   /The database that DATABASE_URL names holds the tables of another program: give this server its own database/;

@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { databaseFile, filesIn } from "../support/database-file.ts";
+import { databaseFile } from "../support/database-file.ts";
 import { boundByPermissions, withFileBytesMax } from "../support/limits.ts";
 import { newDataDir } from "../support/processes.ts";
+import { filesIn } from "../support/raw-files.ts";
 import { expectIntact, makeData, refusedStart, refusedUntouched } from "../support/refused-starts.ts";
 
 const PWPUSH_MASTER_KEY = "11".repeat(32);

@@ -6,12 +6,12 @@ import { factorLimits } from "../../src/accounts/factors/factor-codes.ts";
 import { totpCode, totpStep } from "../../src/accounts/factors/totp.ts";
 import { sql } from "../../src/database/statement.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
-import { filesIn } from "../support/database-file.ts";
 import { readRows, tablesOf } from "../support/engine-database.ts";
 import { encode, sendForm } from "../support/every-form.ts";
 import { appFor } from "../support/factors.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
 import { createOwnedPushes, type OwnedPushes } from "../support/owned-pushes.ts";
+import { filesIn } from "../support/raw-files.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 import { storedIn } from "../support/stored.ts";
 

@@ -16,9 +16,10 @@ import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { type BackupFixture, keySettings, makeBackupFixture } from "../support/backups.ts";
 import { makeTestCli } from "../support/cli.ts";
-import { databaseFile, filesIn } from "../support/database-file.ts";
+import { databaseFile } from "../support/database-file.ts";
 import { signedIn, stranger } from "../support/domain.ts";
 import { makeFile, pushFiles } from "../support/files.ts";
+import { filesIn } from "../support/raw-files.ts";
 
 const otherKey = "0d".repeat(32);
 

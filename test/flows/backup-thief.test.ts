@@ -4,10 +4,10 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { makeBackupFixture } from "../support/backups.ts";
 import { Canaries } from "../support/canaries.ts";
-import { databaseFile, filesIn } from "../support/database-file.ts";
+import { databaseFile } from "../support/database-file.ts";
 import { countEveryone, signedIn, stranger } from "../support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
-import { NeedleFinder } from "../support/raw-files.ts";
+import { filesIn, NeedleFinder } from "../support/raw-files.ts";
 
 test("a stolen backup without the master key reveals no secret, link, name or token", async () => {
   const fixture = makeBackupFixture();

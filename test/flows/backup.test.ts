@@ -9,10 +9,11 @@ import { markerName } from "../../src/blobs/file-blob-store.ts";
 import { forBothEngines, type SchemaVersion } from "../../src/database/schema/both-engines.ts";
 import { noRules } from "../../src/policies/policies.ts";
 import { type BackupFixture, keySettings, makeBackupFixture } from "../support/backups.ts";
-import { databaseFile, filesIn } from "../support/database-file.ts";
+import { databaseFile } from "../support/database-file.ts";
 import { countEveryone, signedIn, stranger, TestClock, type TestDomain } from "../support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
 import { makeGroup, makeServiceToken } from "../support/groups.ts";
+import { filesIn } from "../support/raw-files.ts";
 import { startForeignStore } from "../support/s3/foreign-store.ts";
 
 /** Versions of the schema that a newer program would know. */

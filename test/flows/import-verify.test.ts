@@ -24,7 +24,7 @@ import {
   installProductionOnPostgres,
 } from "../support/password-pusher/installations.ts";
 import { type Mariadb, mariadbProgram, startMariadb } from "../support/password-pusher/mariadb.ts";
-import { readAllFiles } from "../support/raw-files.ts";
+import { filesIn } from "../support/raw-files.ts";
 import { storedIn } from "../support/stored.ts";
 
 const { production } = expected;
@@ -53,7 +53,7 @@ async function expectWholeVerification(installation: Installation): Promise<void
   const target = makeImportTarget();
   const imported = await target.run(installation);
   expect(imported.exitCode, imported.stderr).toBe(3);
-  const stored = async () => [await dataOf(target), readAllFiles(installation.folder)];
+  const stored = async () => [await dataOf(target), filesIn(installation.folder)];
   const before = await stored();
   const { exitCode, stdout, stderr } = await target.verify(installation);
   expect(findingsIn(stdout), stderr).toEqual([lost]);

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs, secondMs } from "../../src/base/clock.ts";
 import { startTestApp } from "../support/app.ts";
 import { Canaries } from "../support/canaries.ts";
-import { filesIn } from "../support/database-file.ts";
 import { readRows, tablesOf } from "../support/engine-database.ts";
 import { linkIn } from "../support/mail-sink.ts";
 import { owner, startMailing } from "../support/mailing.ts";
+import { filesIn } from "../support/raw-files.ts";
 
 /** The server processes its outbox every second. */
 

@@ -38,11 +38,10 @@ async function start(environment: Readonly<Record<string, string>> = {}) {
       .flatMap((written) => written.trimEnd().split("\n"))
       .map((line) => JSON.parse(line) as Line)
       .filter(({ event }) => event === "request");
-  const linesAfter = (count: number) =>
-    vi.waitFor(() => {
-      expect(lines().length).toBeGreaterThanOrEqual(count);
-      return lines();
-    });
+  const linesAfter = async (count: number) => {
+    await expect.poll(() => lines().length).toBeGreaterThanOrEqual(count);
+    return lines();
+  };
   return { app, origin, ask, lines, linesAfter, logLines };
 }
 

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 
@@ -14,11 +13,4 @@ export function integrityOf(dataDir: string): readonly unknown[] {
   } finally {
     db.close();
   }
-}
-
-/** The content of every file in a folder, by its relative path. */
-export function filesIn(folder: string): ReadonlyMap<string, Buffer> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const paths = entries.map((entry) => join(entry.parentPath, entry.name)).sort();
-  return new Map(paths.map((path) => [path.slice(folder.length + 1), readFileSync(path)]));
 }

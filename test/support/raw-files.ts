@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** Every file under the folder with its bytes. A running server may delete a file between listing and reading it. */
-export function readAllFiles(folder: string): ReadonlyMap<string, Buffer> {
-  const files = new Map<string, Buffer>();
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    const bytes = readIfThere(path);
-    if (bytes !== undefined) files.set(relative(folder, path), bytes);
-  }
-  return files;
+/**
+ * Every file under the folder with its bytes, in the order of the paths. A running server may delete a file between listing and
+ * reading it. It may also copy the write-ahead log into the database and truncate it: the log is read first, so that what it held
+ * is found in one of them.
+ */
+export function filesIn(folder: string): ReadonlyMap<string, Buffer> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = entries.map((entry) => join(entry.parentPath, entry.name)).sort();
+  const read = paths.toReversed().map((path) => [relative(folder, path), readIfThere(path)] as const);
+  return new Map(read.toReversed().flatMap(([path, bytes]) => (bytes === undefined ? [] : [[path, bytes]])));
 }
 
 function readIfThere(path: string): Buffer | undefined {

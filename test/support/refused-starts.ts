@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { filesIn } from "./database-file.ts";
 import { createPush, endpoints, type KnownPush, retrieve } from "./endpoints.ts";
 import { newDataDir, runProgram } from "./processes.ts";
+import { filesIn } from "./raw-files.ts";
 import { startServer } from "./server.ts";
 
 /** The data folder of a stopped server, with one push. */

@@ -1,12 +1,12 @@
 import { engine, settingsOfEngine } from "./engine.ts";
-import { readAllFiles } from "./raw-files.ts";
+import { filesIn } from "./raw-files.ts";
 
 /**
  * All stored data: every file of the data folder by its relative path and, if the database is on a server, every row by
  * table.
  */
 export async function storedIn(dataDir: string): Promise<ReadonlyMap<string, Buffer>> {
-  const files = readAllFiles(dataDir);
+  const files = filesIn(dataDir);
   if (engine === "sqlite") return files;
   const { DATABASE_URL: url } = await settingsOfEngine(dataDir);
   if (url === undefined) throw new Error("The folder's database has no address.");

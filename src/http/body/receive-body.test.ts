@@ -46,6 +46,8 @@ function open(port: number): Socket {
   return socket;
 }
 
+const heldBytes = () => server.bodyIntake.heldBytes;
+
 const headOf = (bytes: number, path = "/api/create") =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
 const mebibyte = 1024 * 1024;
@@ -74,10 +76,10 @@ test("what has arrived is held until the answer is sent", async () => {
   const body = JSON.stringify({ text: "a".repeat(mebibyte) });
   const read = new Promise<string>((resolve) => socket.once("data", resolve));
   socket.write(`${headOf(body.length)}${body}`);
-  await vi.waitUntil(() => server.bodyIntake.heldBytes > mebibyte / 2);
+  await expect.poll(heldBytes).toBeGreaterThan(mebibyte / 2);
   answer.resolve();
   expect(await read).toContain(" 200 ");
-  await vi.waitUntil(() => server.bodyIntake.heldBytes === 0);
+  await expect.poll(heldBytes).toBe(0);
 });
 
 test("a pipelined request that is cut before its turn to be answered releases what it held", async () => {
@@ -86,9 +88,9 @@ test("a pipelined request that is cut before its turn to be answered releases wh
   const socket = open(port);
   const body = JSON.stringify({ text: "a".repeat(mebibyte) });
   socket.write(`${headOf(2)}{}${headOf(body.length)}${body}`);
-  await vi.waitUntil(() => server.bodyIntake.heldBytes > mebibyte / 2);
+  await expect.poll(heldBytes).toBeGreaterThan(mebibyte / 2);
   socket.destroy();
-  await vi.waitUntil(() => server.bodyIntake.heldBytes === 0);
+  await expect.poll(heldBytes).toBe(0);
   answer.resolve();
 });
 

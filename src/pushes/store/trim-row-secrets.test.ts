@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { NeedleFinder, readAllFiles } from "../../../test/support/raw-files.ts";
+import { filesIn, NeedleFinder } from "../../../test/support/raw-files.ts";
 import { SeededNumbers } from "../../../test/support/seeded-numbers.ts";
 import { makeTestDatabase } from "../../database/sqlite/test-support.ts";
 import { createPushStore } from "./push-store.ts";
@@ -46,7 +46,7 @@ function makeKeys() {
     /** Ids of keys of which any part is in any file. */
     found() {
       while (!db.truncateLog());
-      const files = [...readAllFiles(dirname(path)).values()];
+      const files = [...filesIn(dirname(path)).values()];
       return new Set(files.flatMap((bytes) => [...finder.search(bytes)]));
     },
   };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import S3rver from "s3rver";
 import { onTestFinished } from "vitest";
-import { readAllFiles } from "../raw-files.ts";
+import { filesIn } from "../raw-files.ts";
 
 /** An independent S3 server from npm that keeps its files on disk. It does not check signatures. */
 export interface ForeignStore {
@@ -49,7 +49,7 @@ export async function startForeignStore(): Promise<ForeignStore> {
     accessKeyId: "S3RVER",
     secretAccessKey: "S3RVER",
   };
-  const files = () => readAllFiles(directory);
+  const files = () => filesIn(directory);
   return {
     ...place,
     environment: {
