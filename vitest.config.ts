@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { filesOf, type ProjectName } from "./test/projects.ts";
 import { cheapCostsInVitest } from "./test/support/run/cheap-costs.ts";
+import Sequencer from "./test/support/run/sequencer.ts";
 
 interface Project {
   readonly engine: "sqlite" | "postgres";
@@ -37,8 +38,8 @@ const projects: Readonly<Record<ProjectName, Project>> = {
   image: { engine: "sqlite", isolate: true, costs: "cheap" },
 };
 
-/** Tests wait for timers and for other programs a third of their time. */
-const workersPerCore = 1.5;
+/** Tests wait for timers and for other programs: with 1.5 for each of two cores, a quarter of their time is idle. */
+const workersPerCore = 2;
 
 function configurationOf(name: ProjectName, { engine, isolate, costs }: Project): TestProjectInlineConfiguration {
   return {
@@ -78,6 +79,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 120_000 } },
     pool: "forks",
+    sequence: { sequencer: Sequencer },
     maxWorkers: Math.ceil(availableParallelism() * workersPerCore),
     reporters: ["default", ...(process.env.SEALPUSH_TEST_NO_SKIPS === "yes" ? ["./test/support/run/no-skips.ts"] : [])],
     globalSetup: "test/support/run/global-setup.ts",
