@@ -1309,7 +1309,7 @@ export interface EnglishMessages {
     readonly theme: string;
     readonly themeLead: string;
     readonly rules: string;
-    readonly rulesLead: string;
+    readonly rulesLead: Message<{ people: number }>;
     readonly presets: string;
     readonly rulesPage: {
       readonly fields: {

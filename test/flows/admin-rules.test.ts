@@ -32,7 +32,10 @@ async function create(fixture: TestApp, push: object): Promise<number> {
 test("administrators set the rules of the instance, which hold besides the settings", async () => {
   await using app = await startTestApp({ environment: { PWP__POLICY__MAX_VIEWS: "5" } });
   const admin = await administrator(app);
-  expect((await admin.get(path)).body).toContain("The settings already ask for this: 5.");
+  await administrator(app, "second@example.com");
+  const before = (await admin.get(path)).body;
+  expect(before).toContain("The settings already ask for this: 5.");
+  expect(before).toContain("People with an account now: 2.");
   const saved = await admin.post(path, {
     ...everything,
     passphraseRequired: "1",

@@ -159,14 +159,14 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
   };
   const ruleModel = {
     ...{ rules: { ...noRules, mailDomains: [text] }, outer: { ...noRules, maxViews: 3, mailDomains: [text] } },
-    target: { path: "/admin/rules", group: null },
+    target: { path: "/admin/rules", group: null, people: 2 },
     ...{ revision: 1, savedMeanwhile: undefined, problems: {}, warnings: [], isSaved: true, isForged: true },
   };
   const filter = { owner: text, kind: "qr" as const, state: "expired" as const, beforeId: 7 };
   return [
     rulesView(ruleModel, page),
     rulesView({ ...ruleModel, savedMeanwhile: noRules, problems: { mailDomains: text }, warnings: [text] }, page),
-    rulesView({ ...ruleModel, target: { path: "/admin/groups/1/rules", group: { name: text, people: 2 } } }, page),
+    rulesView({ ...ruleModel, target: { path: "/admin/groups/1/rules", group: { name: text }, people: 2 } }, page),
     ...groupPages(text, page),
     ...sessionsPages(usersNamed(text), text, page),
     ...[

@@ -26,11 +26,13 @@ interface RulesTarget {
   readonly scope: PolicyScope;
   readonly path: string;
   /** null: everybody's. */
-  readonly group: { readonly name: string; readonly people: number } | null;
+  readonly group: { readonly name: string } | null;
+  /** How many people with an account they apply to. */
+  readonly people: number;
 }
 
 interface RulesModel {
-  readonly target: Pick<RulesTarget, "path" | "group">;
+  readonly target: Pick<RulesTarget, "path" | "group" | "people">;
   readonly rules: Policy;
   /** What holds besides: the rules of the settings, for a group those of the instance too. */
   readonly outer: Policy;
@@ -52,19 +54,22 @@ export function groupRulesPath(groupId: number): string {
 
 type FindTarget = (page: SignedInRequest) => Promise<RulesTarget | undefined>;
 
-export const instanceRules: FindTarget = async () => ({ scope: "instance", path: adminPaths.rules, group: null });
+export const instanceRules: FindTarget = async ({ services }) => {
+  const { total: people } = await services.accounts.countUsers();
+  return { scope: "instance", path: adminPaths.rules, group: null, people };
+};
 
 export const rulesOfEverybodyElse: FindTarget = async ({ services, messages }) => {
   const { everybodyElse: name } = messages.admin.groupsPage;
   const people = await services.groups.countUsersInNoGroup();
-  return { scope: "everybody else", path: otherRulesPath, group: { name, people } };
+  return { scope: "everybody else", path: otherRulesPath, group: { name }, people };
 };
 
 export const groupRules: FindTarget = async ({ services, id }) => {
   const group = id === undefined ? undefined : await services.groups.find(id);
   if (group === undefined) return undefined;
   const people = await services.groups.countMembers(group.id);
-  return { scope: { groupId: group.id }, path: groupRulesPath(group.id), group: { name: group.name, people } };
+  return { scope: { groupId: group.id }, path: groupRulesPath(group.id), group: { name: group.name }, people };
 };
 
 /** `GET /admin/rules`, `/admin/groups/:id/rules`, `/admin/groups/else/rules` */
@@ -248,8 +253,8 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
   const { target, rules, revision, warnings } = model;
   const { admin } = page.messages;
   const text = admin.rulesPage;
-  const { group, path } = target;
-  const lead = group === null ? admin.rulesLead : admin.groupsPage.rulesLead(group);
+  const { group, path, people } = target;
+  const lead = group === null ? admin.rulesLead({ people }) : admin.groupsPage.rulesLead({ ...group, people });
   return (
     <AdminFrame page={page} current={group === null ? "rules" : "groups"} lead={lead} asksFirstAt={path}>
       <RulesNotices model={model} page={page} />
