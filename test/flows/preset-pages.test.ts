@@ -75,7 +75,7 @@ describe("the pages of presets", () => {
       (await root.post(path, { was: "Short", revision: "1", name: "Long", deletable_by_viewer: "0" })).status,
     ).toBe(303);
     expect(await list()).toMatchObject([{ name: "Long", isDefault: false, settings: { deletableByViewer: false } }]);
-    expect((await root.post(`${path}/delete`, { name: "Long" })).status).toBe(303);
+    expect((await root.post(`${path}/delete`, { name: "Long", revision: "2" })).status).toBe(303);
     expect(await list()).toEqual([]);
     const entries = (await trailOf(app)).filter((entry) => entry.startsWith("changed_presets"));
     if (whose === "own") expect(entries).toEqual([]);
@@ -134,6 +134,9 @@ describe("the pages of presets", () => {
       expect(late.body).toContain(text);
     }
     expect(late.body).toMatch(/id="expire_after_views"[^>]* value="7"/);
+    const deletion = await second.post(`${path}/delete`, { name: "Short", revision: "1" });
+    expect(deletion.status).toBe(409);
+    expect(deletion.body).toContain("Saved meanwhile: Short; Views: 3.");
     const views = async () => (await app.app.domain.presets.list("instance"))[0]?.settings.expireAfterViews;
     expect(await views()).toBe(3);
     expect((await change(second, "7", "2")).status).toBe(303);
@@ -192,7 +195,7 @@ describe("the form of a new push", () => {
     expect(shownIn(body)).toEqual({ preset: "Short", duration: "0", views: "2", kind: "qr" });
     for (const text of ["typed text", 'value="typed name"']) expect(body).toContain(text);
     // After it is used, what is typed wins, also when the preset is gone.
-    await app.app.domain.presets.remove({ userId: ada.id }, "Short");
+    await app.app.domain.presets.remove({ userId: ada.id }, { name: "Short", revision: 1 });
     const sent = { ...typed, "push[shown_preset]": "Short", "push[expire_after_views]": "9" };
     expect((await ada.post("/p", sent)).status).toBe(303);
     const { pushes } = await app.app.domain.pushes.search(ada.id, {

@@ -118,7 +118,7 @@ describe("presets of the API", () => {
     await save(app, scope, "Short", { expireAfterMinutes: 15, kind: "file" }, { was: "Short" });
     await setViews(app, 1);
     expect((await ada.create({ preset: "Short" }, key)).json()).toEqual(first.json());
-    await app.app.domain.presets.remove(scope, "Short");
+    await app.app.domain.presets.remove(scope, { name: "Short", revision: 2 });
     expect((await ada.create({ preset: "Short" }, key)).json()).toEqual(first.json());
     expect((await ada.create({ preset: "Short" }, `${key}-2`)).json()).toHaveProperty("preset");
   });
@@ -129,7 +129,7 @@ describe("presets of the API", () => {
     await save(app, "instance", "Short", { expireAfterViews: 2 });
     const create = () => ada.create({ preset: "Short" });
     const [removed, ...answers] = await Promise.all([
-      app.app.domain.presets.remove("instance", "Short"),
+      app.app.domain.presets.remove("instance", { name: "Short", revision: 1 }),
       ...Array.from({ length: 10 }, create),
     ]);
     expect(removed).toBe(true);

@@ -86,12 +86,14 @@ async function showBoth(page: SignedInRequest, target: PresetsTarget, typed: Typ
 
 /** `POST .../delete` */
 export async function deletePreset(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
-  const name = textOf(await page.form(), "name");
+  const form = await page.form();
   const target = await findTarget(page);
   if (target === undefined) return page.notFound();
-  const before = await findPreset(page, target, name);
-  await page.services.presets.remove(target.scope, name, entryOf(page, target, before, undefined));
-  return page.redirect(target.path);
+  const was = { name: textOf(form, "name"), revision: Number(textOf(form, "revision")) };
+  const entry = entryOf(page, target, await findPreset(page, target, was.name), undefined);
+  const isDeleted = await page.services.presets.remove(target.scope, was, entry);
+  const stored = isDeleted ? undefined : await findPreset(page, target, was.name);
+  return stored === undefined ? page.redirect(target.path) : showBoth(page, target, typedFrom(stored));
 }
 
 async function findPreset(

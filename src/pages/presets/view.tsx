@@ -54,7 +54,7 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
           { label: text.settings, value: ({ settings }) => describeSettings(settings, page.messages) },
           { label: text.isDefault, value: ({ isDefault }) => (isDefault ? page.messages.admin.yes : "") },
         ]}
-        actions={({ name }) => (
+        actions={({ name, revision }) => (
           <Confirm
             page={page}
             icon="trash"
@@ -65,6 +65,7 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
             group="action"
           >
             <input type="hidden" name="name" value={name} />
+            <input type="hidden" name="revision" value={String(revision)} />
           </Confirm>
         )}
         empty={<p>{text.none}</p>}

@@ -50,8 +50,11 @@ export function createPresets({ store, clock, groupsOf }: PresetsDeps) {
       together: InTransaction = async () => undefined,
     ): Promise<PresetOutcome> => store.save(scope, change, clock.now(), together),
 
-    /** @returns false: there is no such preset. */
-    remove: (scope: PresetScope, name: string, together: InTransaction = async () => undefined): Promise<boolean> =>
-      store.remove(scope, name, together),
+    /** @returns false: there is no such preset, or somebody has changed it since. */
+    remove: (
+      scope: PresetScope,
+      was: Pick<StoredPreset, "name" | "revision">,
+      together: InTransaction = async () => undefined,
+    ): Promise<boolean> => store.remove(scope, was, together),
   };
 }

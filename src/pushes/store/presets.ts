@@ -45,6 +45,9 @@ const put = presets.insertion(
      revision = excluded.revision, updated_at = excluded.updated_at, mac = excluded.mac`,
 );
 const remove = sql<[scope: string, name: string]>("DELETE FROM presets WHERE scope = ? AND name = ?");
+const removeUnchanged = sql<[scope: string, name: string, revision: number]>(
+  "DELETE FROM presets WHERE scope = ? AND name = ? AND revision = ?",
+);
 
 const presetsMax = 50;
 /** No user has this id. */
@@ -115,10 +118,14 @@ export function createPresetStore(db: Database, access: AccessKeys) {
         return "saved";
       }),
 
-    /** @returns false: there is no such preset. */
-    remove: (scope: PresetScope, name: string, together: InTransaction): Promise<boolean> =>
+    /** @returns false: there is no such preset, or somebody has changed it since. */
+    remove: (
+      scope: PresetScope,
+      { name, revision }: Pick<StoredPreset, "name" | "revision">,
+      together: InTransaction,
+    ): Promise<boolean> =>
       db.writeSerialized("accounts", async (tx) => {
-        if ((await tx.run(remove, columnsOf(scope).scope, name)) === 0) return false;
+        if ((await tx.run(removeUnchanged, columnsOf(scope).scope, name, revision)) === 0) return false;
         await together(tx);
         return true;
       }),
