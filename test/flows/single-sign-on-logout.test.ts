@@ -102,6 +102,16 @@ describe("a logout token", () => {
     }
   });
 
+  test("is forgotten with the account, whose subject it has", async () => {
+    const { site, iat } = await open();
+    const { accounts, db } = site.app.app.domain;
+    for (const sub of [subject, "somebody else"]) {
+      await post(site, await site.provider.logoutToken({ sub, iat: iat + 600 }));
+    }
+    await accounts.deleteUser((await accounts.findUserByEmail(email))?.id ?? 0, null);
+    expect(await countRows(db, "provider_logouts")).toBe(1);
+  });
+
   test("that arrives after a newer one leaves what the newer one refuses", async () => {
     const { site, iat } = await open();
     for (const later of [3_600, -1]) {

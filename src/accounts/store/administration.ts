@@ -14,7 +14,7 @@ import {
 import { endFirstRun } from "./first-run.ts";
 import { revokeTokens } from "./passwords.ts";
 import { takeOverFromScim } from "./scim-users.ts";
-import { endAnySession, endSessions } from "./sessions.ts";
+import { endAnySession, endSessions, forgetLogouts } from "./sessions.ts";
 import { adminEntries, deletedUsers, users } from "./tables.ts";
 import { findOtherAdmins, findUserIn, openUser, type UserRow, userColumns } from "./users.ts";
 
@@ -195,6 +195,7 @@ function userChanges({ changeUser, db, access }: StoreParts) {
         await together?.(tx);
         // Pushes only know their owner's id: the job that removes them reads it here.
         await tx.run(markDeleted, ...deletedUsers.values({ userId, deletedAt: now }));
+        await forgetLogouts(tx, userId);
         // All other rows of the account are deleted with this one (ON DELETE CASCADE).
         await tx.run(removeUser, userId);
         // It may have been the last user.

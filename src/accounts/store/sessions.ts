@@ -138,6 +138,9 @@ const removeOldLogouts = sql<[receivedAt: number, logoutsMax: number]>({
 const findLogout = sql<[ofSubject: string, ofSid: string, issuedAt: number, receivedAfter: number], { one: number }>(
   "SELECT 1 AS one FROM provider_logouts WHERE (key = ? OR key = ?) AND issued_at >= ? AND received_at > ? LIMIT 1",
 );
+const removeLogoutsOf = sql<[userId: number]>(
+  "DELETE FROM provider_logouts WHERE key IN (SELECT 'sub ' || issuer || ' ' || subject FROM identities WHERE user_id = ?)",
+);
 const removeOfSubject = sql<[subject: string, issuedAt: number]>(
   "DELETE FROM sessions WHERE provider_subject = ? AND provider_issued_at <= ?",
 );
@@ -148,6 +151,11 @@ const removeOfSid = sql<[sid: string, issuedAt: number]>(
 const at = (issuer: string, id: string) => `${issuer} ${id}`;
 const keyOf = ({ issuer, sid, subject }: Pick<LogoutToken, "issuer" | "sid" | "subject">) =>
   sid === undefined ? `sub ${at(issuer, subject ?? "")}` : `sid ${at(issuer, sid)}`;
+
+/** Their keys have the subjects of the account, which is about to be deleted. */
+export async function forgetLogouts(tx: Transaction, userId: number): Promise<void> {
+  await tx.run(removeLogoutsOf, userId);
+}
 
 /** Requires the accounts lock. */
 async function isLoggedOut(
