@@ -32,7 +32,10 @@ test("with a token, it is among the features and describes itself", async () => 
   });
   expect((await ask("GET", "/ResourceTypes/User")).body).toMatchObject({ schema: userSchema });
   expect((await ask("GET", "/Schemas")).body).toMatchObject({ totalResults: 1, Resources: [{ id: userSchema }] });
-  expect((await ask("GET", `/Schemas/${userSchema}`)).body).toMatchObject({ id: userSchema });
+  for (const id of [userSchema, encodeURIComponent(userSchema)]) {
+    expect((await ask("GET", `/Schemas/${id}`)).body).toMatchObject({ id: userSchema });
+  }
+  expect((await ask("GET", "/Schemas/urn:example:other")).status).toBe(404);
   expect((await ask("GET", "/Groups?excludedAttributes=members")).body).toMatchObject({
     totalResults: 0,
     Resources: [],

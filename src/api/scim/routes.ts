@@ -21,11 +21,7 @@ const routes: readonly (readonly ["GET" | "POST" | "PUT" | "PATCH" | "DELETE", p
   ["GET", "/ResourceTypes", (request, reply) => sendList(reply, [userResourceType(baseOf(request))])],
   ["GET", "/ResourceTypes/User", (request, reply) => sendScim(reply, 200, userResourceType(baseOf(request)))],
   ["GET", "/Schemas", (request, reply) => sendList(reply, [userSchemaDocument(baseOf(request))])],
-  [
-    "GET",
-    `/Schemas/${userSchema.replaceAll(":", "::")}`,
-    (request, reply) => sendScim(reply, 200, userSchemaDocument(baseOf(request))),
-  ],
+  ["GET", "/Schemas/:id", showSchema],
   // Groups are read at sign-on. Providers ask for the list, and must not take its absence for a failure.
   ["GET", "/Groups", (_request, reply) => sendList(reply, [])],
   ["GET", "/Users", listUsers],
@@ -150,9 +146,17 @@ async function listUsers(request: FastifyRequest, reply: FastifyReply, { scim }:
   return sendList(reply, start > 1 ? [] : found.slice(0, count), { total: found.length, start });
 }
 
+const pathIdOf = (request: FastifyRequest): unknown => Reflect.get(Object(request.params), "id");
+
+/** A parameter of the path, because clients may encode the colons of the name. */
+function showSchema(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (pathIdOf(request) !== userSchema) throw new ScimRequestError(404, undefined, "There is no such schema.");
+  return sendScim(reply, 200, userSchemaDocument(baseOf(request)));
+}
+
 /** @throws ScimRefusedError. */
 function idOf(request: FastifyRequest): number {
-  const id: unknown = Reflect.get(Object(request.params), "id");
+  const id = pathIdOf(request);
   if (typeof id !== "string" || !/^[1-9]\d{0,14}$/.test(id)) throw new ScimRefusedError("unknown");
   return Number(id);
 }
