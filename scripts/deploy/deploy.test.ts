@@ -145,6 +145,17 @@ test("Caddy never sends a GET twice: neither to another process nor over another
   for (const example of examples) expect(example).toContain("keepalive off");
 });
 
+test("a process stops only after Caddy has noticed, also on a busy machine", () => {
+  const secondsIn = (file: string, pattern: RegExp) => Number(pattern.exec(read(file))?.[1]);
+  const [interval, timeout] = [/health_interval (\d+)s/, /health_timeout (\d+)s/].map((pattern) =>
+    secondsIn("deploy/compose/Caddyfile", pattern),
+  );
+  for (const file of ["deploy/compose/postgres.yaml", "docs/deployment.md"]) {
+    const grace = secondsIn(file, /PWP__SHUTDOWN_GRACE_SECONDS(?:: "|=)(\d+)/);
+    expect(grace).toBeGreaterThanOrEqual(2 * (Number(interval) + Number(timeout)));
+  }
+});
+
 describe("the check of the chart", () => {
   const folder = "deploy/helm/sealpush";
   const templates = new Map(
