@@ -105,7 +105,10 @@ const rules: { readonly [Name in RuleName]: Rule<Policy[Name]> } = {
   maxMinutes: atMost((max, { lifetime }) =>
     lifetime === undefined || lifetime.ms <= max * minuteMs
       ? fine
-      : refuse(lifetime.field, `must be at most ${max} minutes from the creation by the rules of this server.`),
+      : refuse(
+          lifetime.field,
+          `must be at most ${max} ${max === 1 ? "minute" : "minutes"} from the creation by the rules of this server.`,
+        ),
   ),
   maxViews: atMost((max, { views = 0 }) =>
     views <= max ? fine : refuse("expireAfterViews", `must be at most ${max} by the rules of this server.`),
