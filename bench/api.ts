@@ -5,6 +5,7 @@ import { startBareServer } from "./bare-process.ts";
 import { assignCores } from "./cores.ts";
 import { measureFileTransfer } from "./file-transfer.ts";
 import { LoadProcess } from "./load-process.ts";
+import { measureLoneClient } from "./lone-client.ts";
 import { describeMachine } from "./machine.ts";
 import { startObjectStore } from "./object-store.ts";
 import { readOptions } from "./options.ts";
@@ -33,6 +34,7 @@ const cores = assignCores();
 const dataDir = mkdtempSync(join(tmpdir(), "sealpush-bench-"));
 const builds = await compareBuilds(cores, join(dataDir, "builds"), options);
 const { rounds, counts } = await measureRoutes();
+const lone = await measureLoneClient(cores, join(dataDir, "lone"), plan);
 const file = await measureFileTransfer(cores.server, join(dataDir, "files"), plan.fileBytes);
 const fileElsewhere = await measureInObjectStore();
 const onPostgres = await measureOnPostgres({ processes: cores.server, database: cores.load }, dataDir, {
@@ -54,6 +56,7 @@ process.exitCode = publish(
     figures: [
       ...builds.figures,
       ...routeFigures(rounds, counts),
+      ...lone.figures,
       ...file.figures,
       ...fileElsewhere.figures,
       ...onPostgres.figures,
@@ -61,6 +64,7 @@ process.exitCode = publish(
     broken: [
       ...builds.broken,
       ...rounds.flatMap(problemsOfRound),
+      ...lone.broken,
       ...file.broken,
       ...fileElsewhere.broken,
       ...onPostgres.broken,
