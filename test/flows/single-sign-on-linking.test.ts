@@ -4,6 +4,7 @@ import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { changeUsers } from "../support/access-rows.ts";
 import { password } from "../support/app.ts";
+import { beforeNextWrite } from "../support/before-next-write.ts";
 import { readRows } from "../support/engine-database.ts";
 import { shapes } from "../support/provider.ts";
 import { type CookieClient, type SignOnApp, startSignOnApp } from "../support/sign-on.ts";
@@ -72,6 +73,16 @@ describe("an identity with the email address of an account", () => {
     expect((await replay.post(confirmPath, { password })).statusCode).toBe(400);
     expect((await replay.get(confirmPath)).statusCode).toBe(400);
     expect([await replay.signedInAs(), await emailsIn(site)]).toEqual([undefined, before + 1]);
+  });
+
+  test("is not linked when the password changes between its check and the write", async () => {
+    const site = await startSignOnApp();
+    const { accounts, db } = site.app.app.domain;
+    const visitor = await signInAtProvider(site);
+    const user = await accounts.findUserByEmail(email);
+    beforeNextWrite(db, () => accounts.setPassword(user?.id ?? 0, "marble-otter-lantern"));
+    expect((await visitor.post(confirmPath, { password })).statusCode).toBe(400);
+    expect([await visitor.signedInAs(), await identitiesIn(site)]).toEqual([undefined, 0]);
   });
 
   test("is not linked ten minutes later, nor from another browser", async () => {

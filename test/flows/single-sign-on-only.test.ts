@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { changeUsers } from "../support/access-rows.ts";
 import { password } from "../support/app.ts";
+import { beforeNextWrite } from "../support/before-next-write.ts";
 import { nextAbout, startMailSink } from "../support/mail-sink.ts";
 import { shapes } from "../support/provider.ts";
 import { baseUrl, type CookieClient, type SignOnApp, startSignOnApp, urlOf } from "../support/sign-on.ts";
@@ -204,6 +205,14 @@ describe("a mailed link to the linking page", () => {
     const { site, visitor, token } = await begin();
     await changeUsers(site.app.app.domain, { email: "ada@elsewhere.example" }, ada);
     expect((await visitor.post(confirmPath, { token })).statusCode).toBe(401);
+    expect(await visitor.signedInAs()).toBeUndefined();
+  });
+
+  test("links nothing if the address changes after the link was read", async () => {
+    const { site, visitor, token } = await begin();
+    const { domain } = site.app.app;
+    beforeNextWrite(domain.db, () => changeUsers(domain, { email: "ada@elsewhere.example" }, ada));
+    expect((await visitor.post(confirmPath, { token })).statusCode).toBe(400);
     expect(await visitor.signedInAs()).toBeUndefined();
   });
 });

@@ -5,6 +5,7 @@ import {
   clientAt,
   makeTestAccounts,
   makeUser,
+  openSettings,
   startOfTests,
 } from "../../../test/support/accounts.ts";
 import { changeRows } from "../../../test/support/engine-database.ts";
@@ -19,15 +20,17 @@ async function makeFixture() {
   const ada = await makeUser(fixture.accounts);
   await addUnusablePasskey(fixture, ada);
   const noted: number[] = [];
-  const starts = createSessionStarts({
-    store: createSessionStore(fixture.db, fixture.access),
-    knownClients: { note: async (_tx, user) => void noted.push(user.id) },
-    random: systemRandom,
-    access: fixture.access,
-    settings: { signOnOnly: false },
-  });
+  const startsWhere = (settings: Parameters<typeof createSessionStarts>[0]["settings"]) =>
+    createSessionStarts({
+      store: createSessionStore(fixture.db, fixture.access),
+      knownClients: { note: async (_tx, user) => void noted.push(user.id) },
+      random: systemRandom,
+      access: fixture.access,
+      settings,
+    });
+  const starts = startsWhere({ signOnOnly: false });
   const waiting = (await starts.start(ada, clientAt("c"), startOfTests)) ?? "";
-  return { ...fixture, ada, starts, noted, waiting, client: clientAt("c") };
+  return { ...fixture, ada, starts, startsWhere, noted, waiting, client: clientAt("c") };
 }
 
 describe("the start of a session", () => {
@@ -89,6 +92,12 @@ describe("the start of a session", () => {
     expect(await accounts.authenticateSession(waiting)).toBeUndefined();
   });
 
+  it("that waits for a factor ends where single sign-on is the only way in", async () => {
+    const { db, access, waiting } = await makeFixture();
+    const { accounts } = makeTestAccounts({ db, access, settings: { ...openSettings, signOnOnly: true } });
+    expect(await accounts.authenticateSession(waiting)).toBeUndefined();
+  });
+
   it("is refused if the user was disabled or deleted since the sign-in began", async () => {
     const { accounts, access, ada, starts, client, db } = await makeFixture();
     const eve = await makeUser(accounts, "eve@example.com");
@@ -96,6 +105,14 @@ describe("the start of a session", () => {
     expect(await starts.start(ada, client, startOfTests)).toBeUndefined();
     await changeRows(db, "DELETE FROM users WHERE id = ?", eve.id);
     expect(await starts.start(eve, client, startOfTests)).toBeUndefined();
+  });
+
+  it("needs a sign-on where that is the only way in", async () => {
+    const { ada, startsWhere, client } = await makeFixture();
+    const starts = startsWhere({ signOnOnly: true });
+    expect(await starts.start(ada, client, startOfTests)).toBeUndefined();
+    expect(await starts.startComplete(ada, client, startOfTests)).toBeUndefined();
+    expect(await starts.start(ada, client, startOfTests, { way: "sign_on" })).toBeDefined();
   });
 
   it("cuts long user agents", async () => {

@@ -50,6 +50,32 @@ test("for a minute the same key gets the same answer again, not counted; every o
   expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
 });
 
+test("an answer whose minute ends while it is prepared is not given again", async () => {
+  await using fixture = await openTestDomain();
+  const { clock } = fixture;
+  const { urlToken } = await create(fixture);
+  await claim(fixture, urlToken, { key });
+  clock.advance(59 * secondMs);
+  let isPrepared = false;
+  const prepared = {
+    reserveAnswer() {
+      if (!isPrepared) clock.advance(secondMs);
+      isPrepared = true;
+    },
+  };
+  const request = { ...countEveryone, ...prepared, idempotencyKey: key };
+  expect(await fixture.domain.pushes.claimView(urlToken, request, stranger)).toMatchObject({ outcome: "gone" });
+});
+
+test.each([stranger, owner])("the last view without a key leaves what an earlier key repeats", async (creator) => {
+  await using fixture = await openTestDomain();
+  const { urlToken } = await create(fixture, { expireAfterViews: 2 }, creator);
+  expect(await claim(fixture, urlToken, { key })).toMatchObject(first);
+  expect(await claim(fixture, urlToken)).toMatchObject(first);
+  await makeSweeper(fixture).sweep();
+  expect(await claim(fixture, urlToken, { key })).toMatchObject(again);
+});
+
 const copies = "row_secret_id IS NOT NULL";
 
 test("after the minute a key counts no other view while the push can be opened, whatever happens to copy and clock", async () => {

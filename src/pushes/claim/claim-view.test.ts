@@ -220,6 +220,34 @@ test("a push that is resealed between read and write is read again", async () =>
   expect(claims).toBe(2);
 });
 
+test.each([
+  [2, "revealed"],
+  [3, "unavailable"],
+] as const)("a push that is edited between %d reads and their writes is %s", async (edits, result) => {
+  await using fixture = await openTestDomain();
+  const { store, pushes } = fixture.domain;
+  const owner = signedIn(7);
+  const { urlToken } = await pushes.create({ payload: "0", expireAfterViews: 3 }, owner);
+  let claims = 0;
+  const deps = pushDepsOf(fixture, {
+    store: {
+      ...store,
+      async writeView(claim) {
+        claims += 1;
+        if (claims <= edits) await pushes.edit(urlToken, { payload: String(claims) }, owner);
+        return await store.writeView(claim);
+      },
+    },
+  });
+  const claimed = claimOperations(deps).claimView(urlToken, countEveryone, stranger);
+  if (result === "revealed") {
+    expect(await claimed).toMatchObject({ outcome: result, payload: "2", push: { viewsRemaining: 2 } });
+  } else {
+    await expect(claimed).rejects.toMatchObject({ code: result });
+  }
+  expect(claims).toBe(3);
+});
+
 test("an edit in the millisecond of the creation, between read and write, is in the answer", async () => {
   await using fixture = await openTestDomain();
   const { store } = fixture.domain;

@@ -222,7 +222,7 @@ test.each([
   },
 );
 
-/** Adds rows of tickets that nobody has. */
+/** Adds rows of tickets that nobody has, of which none waits for the store. */
 const fill = ({ domain }: TestDomain, count: number, pushId: number) =>
   changeRows(
     domain.db,
@@ -247,6 +247,25 @@ test("an owner's views and repeated answers are refused while a push has 1,000 t
   await expect(pushes.claimView(urlToken, countStrangers, owner)).rejects.toMatchObject(refused);
   const [file] = await claimFiles(pushes, urlToken, stranger);
   expect(await pushes.openTicket(file?.ticket ?? "", stranger)).toBeDefined();
+});
+
+test("at most 10,000 tickets wait for the store, however many others there are", async () => {
+  await using fixture = await openTestDomain();
+  const { db, store } = fixture.domain;
+  await retrieveOne(fixture);
+  const [own] = await readRows<{ digest: Buffer }>(db, "SELECT digest FROM download_tickets");
+  if (own === undefined) throw new Error("There is no ticket.");
+  await fill(fixture, 10_000, 1);
+  const waiting = () => countRows(db, "download_tickets", "waits_for_store = 1");
+  await store.downloadTickets.wait(own.digest);
+  expect(await waiting()).toBe(1);
+  await changeRows(
+    db,
+    "UPDATE download_tickets SET waits_for_store = CASE WHEN digest = ? THEN 0 ELSE 1 END",
+    own.digest,
+  );
+  await store.downloadTickets.wait(own.digest);
+  expect(await waiting()).toBe(10_000);
 });
 
 test("no view of a file push is counted while there are 100,000 tickets", async () => {

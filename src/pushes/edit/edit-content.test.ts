@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { openTestDomain } from "../../../test/support/domain.ts";
 import { owner, storedBytes, view } from "../../../test/support/edited-push.ts";
+import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { minuteMs } from "../../base/clock.ts";
 import type { CreatePush, EditPush } from "../push.ts";
 
@@ -39,6 +40,20 @@ describe("the payload", () => {
       fields: { payload: [expect.any(String)] },
     });
     expect(await view(fixture, urlToken)).toMatchObject({ payload: created.payload });
+  });
+
+  test("is not replaced if it goes missing before the write, and nothing else of the push changes", async () => {
+    await using fixture = await openTestDomain();
+    const { db, pushes } = fixture.domain;
+    const { urlToken } = await pushes.create({ payload: "old" }, owner);
+    vi.spyOn(db, "write").mockImplementationOnce(async (work) => {
+      await changeRows(db, "DELETE FROM payloads");
+      return await db.write(work);
+    });
+    await expect(pushes.edit(urlToken, { payload: "new", name: "n" }, owner)).rejects.toThrow("The payload is not as");
+    expect(await readRows(db, "SELECT seal_generation AS generation, name_sealed AS name FROM pushes")).toEqual([
+      { generation: 1, name: null },
+    ]);
   });
 
   test("cannot change if its kind is disabled, while limits and labels can", async () => {

@@ -95,6 +95,20 @@ test("destroys nothing until the clock has run ten minutes without a jump", asyn
   expect(await live(fixture)).toBe(4);
 });
 
+test("an upload whose push is never made is removed after 15 minutes without a byte", async () => {
+  await using fixture = await openTestDomain();
+  const upload = await fixture.domain.pushes.beginUpload(owner);
+  await upload.addFile(makeFile("a.txt", "a"));
+  const sweeper = makeSweeper(fixture);
+  for (const [ms, orphansAbandoned] of [
+    [15 * minuteMs, 0],
+    [1, 1],
+  ] as const) {
+    fixture.clock.advance(ms);
+    expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned, blobsDeleted: orphansAbandoned });
+  }
+});
+
 test("deletions by a person are carried out even while the clock is not trusted", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;

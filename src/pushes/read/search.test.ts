@@ -91,6 +91,24 @@ test("lists are filtered by current state and by kind", async () => {
   ]);
 });
 
+test.each(["newest", "oldest", "soonest", "latest"] as const)(
+  "a push is among the active ones until the millisecond of its end: %s",
+  async (order) => {
+    await using fixture = await openTestDomain();
+    await make(fixture, { name: "short", expireAfterDays: 1 });
+    for (const [ms, active, expired] of [
+      [dayMs - 1, ["short"], []],
+      [1, [], ["short"]],
+    ] as const) {
+      fixture.clock.advance(ms);
+      for (const text of ["", "short"]) {
+        expect(await found(fixture, { order, text, state: "active" })).toEqual(active);
+        expect(await found(fixture, { order, text, state: "expired" })).toEqual(expired);
+      }
+    }
+  },
+);
+
 test("lists and searches are sorted by creation and by end, in both directions", async () => {
   await using fixture = await openTestDomain();
   for (const [name, expireAfterDays] of [

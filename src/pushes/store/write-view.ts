@@ -264,7 +264,7 @@ async function claimInTransaction(
     // Adding files changes the generation, which the guard has compared.
     const mayHaveFiles = asRead.hasFiles;
     const isShort = ownerId === null && storedBytes <= stayingBytesMax;
-    const payloadStays = isShort && claim.key === undefined && capabilitiesOf[engine].payloadsStay;
+    const payloadStays = isShort && capabilitiesOf[engine].payloadsStay;
     const mayHaveTrail = claim.isImported || auditCount > eventsWithoutEntry;
     const what = { mayHaveFiles, payloadStays, mayHaveTrail };
     const ended = { rowSecretId, ownerId, storedBytes };
