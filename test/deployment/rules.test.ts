@@ -71,7 +71,9 @@ deployment.test(
     expect(statuses.toSorted((a, b) => a - b)).toEqual([303, 409]);
     const saved = statuses[0] === 303 ? 3 : 4;
     expect([await viewsBy(), await viewsBy()]).toEqual([saved, saved]);
-    expect((await deployment.visit("/admin/presets/delete", root, { name })).status).toBe(303);
+    const remove = async (revision: string) =>
+      (await deployment.visit("/admin/presets/delete", root, { name, revision })).status;
+    expect([await remove("1"), await remove("2")]).toEqual([409, 303]);
     expect([await viewsBy(), await viewsBy()]).toEqual([undefined, undefined]);
   },
 );
