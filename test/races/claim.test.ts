@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Actor } from "../../src/pushes/pushes.ts";
 import { countEveryone, openTestDomain, stranger, type TestDomain } from "../support/domain.ts";
+import { engine } from "../support/engine.ts";
 import { readRows } from "../support/engine-database.ts";
 import { makeFolder } from "../support/folders.ts";
 import { findDamage } from "../support/integrity-checks.ts";
@@ -40,7 +41,8 @@ test.each([1, 5])(
   },
 );
 
-test.each([1, 5])(
+// More of them on PostgreSQL: four-processes.postgres.test.ts.
+test.each(engine === "postgres" ? [] : [1, 5])(
   "two processes: 50 concurrent requests for a push of %i views retrieve it exactly that often",
   async (views) => {
     const domains = await spawnOpenDomains(2, makeFolder());
