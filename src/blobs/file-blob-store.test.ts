@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { makeFolder } from "../../test/support/folders.ts";
 import { describeBlobStore } from "./blob-store.contract.ts";
 import { BlobMissingError, BlobStoreError } from "./blob-store.ts";
@@ -78,6 +79,40 @@ test("a concurrent write of the same key fails and does not affect the first", a
   gate.resolve();
   expect(await first).toBe(5);
   expect(await readText(store)).toBe("first");
+});
+
+/** From now on the disk reports that it cannot make files, or the entries of folders, durable. */
+async function failSyncs(of: "file" | "folder"): Promise<void> {
+  const handle = await open(import.meta.filename, "r");
+  const prototype: FileHandle = Object.getPrototypeOf(handle);
+  await handle.close();
+  const { sync } = prototype;
+  const spy = vi.spyOn(prototype, "sync").mockImplementation(async function (this: FileHandle) {
+    if ((await this.stat()).isDirectory() === (of === "folder")) {
+      throw Object.assign(new Error("The disk has failed."), { code: "EIO" });
+    }
+    await sync.call(this);
+  });
+  onTestFinished(() => spy.mockRestore());
+}
+
+test.each(["file", "folder"] as const)("a blob is not acknowledged before its %s is durable", async (of) => {
+  const folder = join(makeFolder(), "blobs");
+  const store = openStore(folder);
+  // So that both folders are there.
+  await store.write(key, content("x"));
+  await store.delete(key);
+  await failSyncs(of);
+  await expect(store.write(key, content("secret"))).rejects.toMatchObject({ code: "EIO" });
+  expect(filesIn(folder)).toEqual([]);
+  const writer = await store.growing.append(key, 0, 6);
+  await writer.write(Buffer.from("secret"));
+  await expect(writer.sync()).rejects.toMatchObject({ code: "EIO" });
+  await writer.close();
+  if (of === "folder") {
+    for (const end of [store.growing.finish, store.delete])
+      await expect(end(key)).rejects.toMatchObject({ code: "EIO" });
+  }
 });
 
 test("only the server's own user can read the blobs", async () => {
