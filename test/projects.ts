@@ -62,6 +62,13 @@ const aboutNoEngine = [
   "test/flows/container*.test.ts",
   // Headers of requests and of emails, and where answers redirect to. Hostile values reach the database in hostile-requests and odd-text.
   "test/flows/{cross-site,attack-mail-headers,attack-redirects}.test.ts",
+  // What pages show, and rules that the program applies. Each of their statements, with rows and without, is sent to PostgreSQL by
+  // at least two of the flows that stay on both.
+  "test/flows/{account-defaults,admin-theme,appearance,assets,end-to-end,gateway,language-choice,link-cards}.test.ts",
+  "test/flows/{page-addresses,page-of-long-text,policies,program-addresses,request-log,sign-in}.test.ts",
+  "test/flows/{single-sign-on-trust,single-sign-on-unused,theme-choice,tracing,web-app}.test.ts",
+  // What other clients of the API send.
+  "test/flows/clients/**",
   // A server without a database, and what it sends.
   "src/{http,pages}/**",
   // Scripts and clicks. The same pages are asked for by test/flows, on both engines; test/smoke/browser.test.ts opens a secret on each.
