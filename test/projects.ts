@@ -65,7 +65,7 @@ const aboutNoEngine = [
   // What pages show, and rules that the program applies. Each of their statements, with rows and without, is sent to PostgreSQL by
   // at least two of the flows that stay on both.
   "test/flows/{account-defaults,admin-theme,appearance,assets,end-to-end,gateway,language-choice,link-cards}.test.ts",
-  "test/flows/{page-addresses,page-of-long-text,policies,program-addresses,request-log,sign-in}.test.ts",
+  "test/flows/{page-addresses,page-of-long-text,policies,program-addresses,request-log}.test.ts",
   "test/flows/{single-sign-on-trust,single-sign-on-unused,theme-choice,tracing,web-app}.test.ts",
   // What other clients of the API send.
   "test/flows/clients/**",
