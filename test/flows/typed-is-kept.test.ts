@@ -219,6 +219,12 @@ describe("a form of a page that browsers do not keep", () => {
     ["/users/token", { name: "a program", networks: "192.0.2.0/24", may_read: "1" }],
     ["/users/edit/email", { email: "new@example.com", password }],
     ["/users/edit/defaults", { first_kind: "url", "url[views]": "17" }],
+    ["/admin/users", { email: "new-colleague@example.com" }],
+    ["/admin/groups", { name: "a team", sharesActivity: "1" }],
+    [
+      "/admin/rules",
+      { maxViews: "87", kind_text: "1", kind_file: "1", kind_url: "1", kind_qr: "1", requests: "1", revision: "0" },
+    ],
   ] as const;
   const shown = {
     "/users/token": [
@@ -229,10 +235,18 @@ describe("a form of a page that browsers do not keep", () => {
     ],
     "/users/edit/email": ['value="new@example.com"'],
     "/users/edit/defaults": [/value="url" selected/, /id="url_views"[^>]* value="17"/],
+    "/admin/users": [/<details[^>]* open>(?:(?!<\/details>).)* value="new-colleague@example.com"/s],
+    "/admin/groups": [/<details[^>]* open>(?:(?!<\/details>).)* value="a team"/s, /id="sharesActivity"[^>]* checked/],
+    "/admin/rules": [/id="maxViews"[^>]* value="87"/, /id="kind_text"[^>]* checked/],
+  };
+  const answersAfterwards: Readonly<Record<string, number>> = { "/users/token": 201, "/admin/users": 201 };
+  const join = (path: string, why: string) => {
+    const email = `${why}-${path.replaceAll("/", "-")}@example.com`;
+    return signInClient(fixture, email, { join: true, admin: path.startsWith("/admin") });
   };
 
   test.each(forms)("%s comes back filled, without passwords, while the server cannot store it", async (path, form) => {
-    const owner = await signInClient(fixture, `owner-of${path.replaceAll("/", "-")}@example.com`, { join: true });
+    const owner = await join(path, "unavailable");
     const takeWrites = await refuseWrites(fixture.app.domain.db);
     const answer = await owner.post(path, form).finally(takeWrites);
     expect(answer.status).toBe(503);
@@ -243,7 +257,7 @@ describe("a form of a page that browsers do not keep", () => {
     expect(answer.body).toContain(failure.unavailableText);
     for (const part of shown[path]) expect(answer.body).toMatch(part);
     expect(answer.body).not.toContain(password);
-    expect((await owner.post(path, form)).status).toBe(path === "/users/token" ? 201 : 303);
+    expect((await owner.post(path, form)).status).toBe(answersAfterwards[path] ?? 303);
   });
 
   test("comes back with the new address after too many wrong passwords", async () => {

@@ -96,11 +96,12 @@ function groupPages(text: string, page: PageContext): readonly Page[] {
     { userId: 1, email: text, byHand: true, byClaim: true },
     { userId: 2, email: text, byHand: false, byClaim: true },
   ];
-  const model = { group, typed, members: text, memberCount: 2, text, page: 2, found, hasClaims: true };
+  const model = { group, memberCount: 2, text, page: 2, found, hasClaims: true };
+  const refusal = { ...untouched, refusal: text };
   return [
-    groupsView({ groups: [{ ...group, members: 2 }], usersInNoGroup: 3, hasClaims: true, typed, problem: text }, page),
-    groupView({ ...model, problem: text }, page),
-    groupView({ ...model, typed: undefined, problem: undefined, found: [], hasClaims: false }, page),
+    groupsView({ groups: [{ ...group, members: 2 }], usersInNoGroup: 3, hasClaims: true, typed, state: refusal }, page),
+    groupView({ ...model, typed, members: text, state: refusal }, page),
+    groupView({ ...model, state: untouched, found: [], hasClaims: false }, page),
     deletionView({ group, weakened: [text], service: { tokens: 2, pushes: 3 } }, page),
     deletionView({ group, weakened: [], service: { tokens: 0, pushes: 0 } }, page),
   ];
@@ -160,12 +161,20 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
   const ruleModel = {
     ...{ rules: { ...noRules, mailDomains: [text] }, outer: { ...noRules, maxViews: 3, mailDomains: [text] } },
     target: { path: "/admin/rules", group: null, people: 2 },
-    ...{ revision: 1, savedMeanwhile: undefined, problems: {}, warnings: [], isSaved: true, isForged: true },
+    ...{ revision: 1, savedMeanwhile: undefined, state: untouched, warnings: [], isSaved: true, isForged: true },
   };
   const filter = { owner: text, kind: "qr" as const, state: "expired" as const, beforeId: 7 };
   return [
     rulesView(ruleModel, page),
-    rulesView({ ...ruleModel, savedMeanwhile: noRules, problems: { mailDomains: text }, warnings: [text] }, page),
+    rulesView(
+      {
+        ...ruleModel,
+        savedMeanwhile: noRules,
+        state: { ...untouched, problems: { mailDomains: text } },
+        warnings: [text],
+      },
+      page,
+    ),
     rulesView({ ...ruleModel, target: { path: "/admin/groups/1/rules", group: { name: text }, people: 2 } }, page),
     ...groupPages(text, page),
     ...sessionsPages(usersNamed(text), text, page),
@@ -188,12 +197,15 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
         signUp: "open" as const,
         engine: "postgres" as const,
       },
-    ].map((steps) => overviewView({ ...overview, steps }, page)),
-    ...([null, "malformed", "taken"] as const).map((refusal) =>
-      usersView({ ...shown, text, page: 2, users, ownId: 1, nowMs, refusal }, page),
+    ].map((steps) => overviewView({ ...overview, steps, state: untouched }, page)),
+    ...[null, text].map((refusal) =>
+      usersView(
+        { ...shown, text, page: 2, users, ownId: 1, nowMs, email: text, state: { ...untouched, refusal } },
+        page,
+      ),
     ),
     ...users.flatMap((summary) =>
-      ([null, "last_admin", "no_factors", "malformed", "taken"] as const).map((refusal) =>
+      [null, text].map((refusal) =>
         userView(
           {
             summary,
@@ -202,7 +214,8 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
             isOwn: summary.user.admin,
             asksByEmail: true,
             nowMs,
-            refusal,
+            state: { ...untouched, refusal },
+            sent: { action: "change_email", email: text },
           },
           page,
         ),
@@ -216,7 +229,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
           users: [],
           ownId: 1,
           nowMs,
-          refusal: null,
+          state: untouched,
           mailsLinks: false,
           signOnOnly: false,
           created: { email: text, password },

@@ -13,9 +13,10 @@ import {
 import { List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { Checkbox, TextField } from "../parts/fields.tsx";
-import { Notice } from "../parts/notice.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths, groupPath, otherRulesPath } from "./frame.tsx";
 import { groupRulesPath } from "./rules.tsx";
 import { serviceTokensPath } from "./service-tokens.tsx";
@@ -23,65 +24,78 @@ import { emailCharactersMax, userPath } from "./user.tsx";
 
 /** `GET /admin/groups` */
 export function showGroups(page: SignedInRequest): Promise<FastifyReply> {
-  return renderGroups(page, 200, { typed: emptyGroup, problem: undefined });
+  return renderGroups(page, emptyGroup, untouched);
 }
 
 /** `POST /admin/groups` */
-export async function createGroup(page: SignedInRequest): Promise<FastifyReply> {
+export function createGroup(page: SignedInRequest): Promise<FastifyReply> {
   const { groups, accounts } = page.services;
-  const typed = readGroup(await page.form());
-  const { groupsPage } = page.messages.admin;
-  const problem = problemOf(typed, page);
-  if (problem !== undefined) return renderGroups(page, 422, { typed, problem });
-  const entry = accounts.adminEntry("created_group", describe(typed), administratorOf(page));
-  const made = await groups.create(storedFrom(typed), entry);
-  if (typeof made !== "string") return page.redirect(groupPath(made.id));
-  return renderGroups(page, 422, { typed, problem: made === "taken" ? groupsPage.taken : groupsPage.tooMany });
+  const { taken, tooMany } = page.messages.admin.groupsPage;
+  return takeForm(page, { read: readGroup, show: renderGroups }, async (typed) => {
+    const refusal = problemOf(typed, page);
+    if (refusal !== undefined) return refused({}, { refusal });
+    const entry = accounts.adminEntry("created_group", describe(typed), administratorOf(page));
+    const made = await groups.create(storedFrom(typed), entry);
+    return typeof made === "string"
+      ? refused({}, { refusal: made === "taken" ? taken : tooMany })
+      : page.redirect(groupPath(made.id));
+  });
 }
 
 /** `GET /admin/groups/:id` */
-export async function showGroup(page: SignedInRequest): Promise<FastifyReply> {
-  return renderGroup(page, 200, {});
+export function showGroup(page: SignedInRequest): Promise<FastifyReply> {
+  return renderGroup(page, {}, untouched);
 }
+
+const groupForm: FormDeclaration<SignedInRequest, TypedGroup, never> = {
+  read: readGroup,
+  show: (page, typed, state) => renderGroup(page, { typed }, state),
+};
 
 /** `POST /admin/groups/:id` */
-export async function changeGroup(page: SignedInRequest): Promise<FastifyReply> {
+export function changeGroup(page: SignedInRequest): Promise<FastifyReply> {
   const { groups, accounts } = page.services;
-  const typed = readGroup(await page.form());
-  const { id } = page;
-  if (id === undefined) return page.notFound();
-  const problem = problemOf(typed, page);
-  if (problem !== undefined) return renderGroup(page, 422, { typed, problem });
-  const by = administratorOf(page);
-  const outcome = await groups.change({ id, ...storedFrom(typed) }, (before) =>
-    accounts.adminEntry("changed_group", `${describe(before)} → ${describe(typed)}`, by),
-  );
-  if (outcome === "unknown") return page.notFound();
-  if (outcome === "taken") return renderGroup(page, 422, { typed, problem: page.messages.admin.groupsPage.taken });
-  return page.redirect(groupPath(id));
+  return takeForm(page, groupForm, async (typed) => {
+    const { id } = page;
+    if (id === undefined) return page.notFound();
+    const refusal = problemOf(typed, page);
+    if (refusal !== undefined) return refused({}, { refusal });
+    const by = administratorOf(page);
+    const outcome = await groups.change({ id, ...storedFrom(typed) }, (before) =>
+      accounts.adminEntry("changed_group", `${describe(before)} → ${describe(typed)}`, by),
+    );
+    if (outcome === "unknown") return page.notFound();
+    if (outcome === "taken") return refused({}, { refusal: page.messages.admin.groupsPage.taken });
+    return page.redirect(groupPath(id));
+  });
 }
 
+const membersForm: FormDeclaration<SignedInRequest, string, never> = {
+  read: (fields) => textOf(fields, "members"),
+  show: (page, members, state) => renderGroup(page, { members }, state),
+};
+
 /** `POST /admin/groups/:id/members`: several addresses at once. Nobody is added if one of them is unknown. */
-export async function addMembers(page: SignedInRequest): Promise<FastifyReply> {
+export function addMembers(page: SignedInRequest): Promise<FastifyReply> {
   const { groups, accounts } = page.services;
-  const typed = textOf(await page.form(), "members");
-  const group = await groupOf(page);
-  if (group === undefined) return page.notFound();
-  const { groupsPage } = page.messages.admin;
-  const addresses = [...new Set(typed.split(/[\s,;]+/).filter((address) => address !== ""))];
-  if (addresses.length > addedMax) return renderGroup(page, 422, { members: typed, problem: groupsPage.tooManyAdded });
-  const found = await Promise.all(addresses.map((address) => accounts.findUserByEmail(address)));
-  const unknown = addresses.filter((_, at) => found[at] === undefined);
-  if (unknown.length > 0 || addresses.length === 0) {
-    const problem = groupsPage.unknownMembers({ addresses: unknown.join(", ") || "-" });
-    return renderGroup(page, 422, { members: typed, problem });
-  }
-  for (const user of found) {
-    if (user === undefined) continue;
-    const entry = accounts.adminEntry("added_member", memberSubject(group, user.email), administratorOf(page));
-    await groups.setMember({ userId: user.id, groupId: group.id, isMember: true }, entry);
-  }
-  return page.redirect(groupPath(group.id));
+  const { tooManyAdded, unknownMembers } = page.messages.admin.groupsPage;
+  return takeForm(page, membersForm, async (typed) => {
+    const group = await groupOf(page);
+    if (group === undefined) return page.notFound();
+    const addresses = [...new Set(typed.split(/[\s,;]+/).filter((address) => address !== ""))];
+    if (addresses.length > addedMax) return refused({}, { refusal: tooManyAdded });
+    const found = await Promise.all(addresses.map((address) => accounts.findUserByEmail(address)));
+    const unknown = addresses.filter((_, at) => found[at] === undefined);
+    if (unknown.length > 0 || addresses.length === 0) {
+      return refused({}, { refusal: unknownMembers({ addresses: unknown.join(", ") || "-" }) });
+    }
+    for (const user of found) {
+      if (user === undefined) continue;
+      const entry = accounts.adminEntry("added_member", memberSubject(group, user.email), administratorOf(page));
+      await groups.setMember({ userId: user.id, groupId: group.id, isMember: true }, entry);
+    }
+    return page.redirect(groupPath(group.id));
+  });
 }
 
 /** `POST /admin/groups/:id/members/remove` */
@@ -147,22 +161,19 @@ interface GroupsModel {
   readonly usersInNoGroup: number;
   readonly hasClaims: boolean;
   readonly typed: TypedGroup;
-  readonly problem: string | undefined;
+  readonly state: FormState;
 }
 
-async function renderGroups(
-  page: SignedInRequest,
-  status: number,
-  shown: Pick<GroupsModel, "typed" | "problem">,
-): Promise<FastifyReply> {
+async function renderGroups(page: SignedInRequest, typed: TypedGroup, state: FormState): Promise<FastifyReply> {
   const { groups, config } = page.services;
   const model: GroupsModel = {
-    ...shown,
+    typed,
+    state,
     groups: await groups.list(),
     usersInNoGroup: await groups.countUsersInNoGroup(),
     hasClaims: config.singleSignOn !== undefined,
   };
-  return page.render(groupsView, model, { status, selfPath: page.isGet ? adminPaths.groups : null });
+  return page.renderForm(groupsView, model, { status: state.status, path: adminPaths.groups });
 }
 
 export function groupsView(model: GroupsModel, page: PageContext): Page {
@@ -170,9 +181,10 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
   const text = admin.groupsPage;
   return (
     <AdminFrame page={page} current="groups" lead={admin.groupsLead} asksFirstAt={adminPaths.groups}>
-      <Problem problem={model.problem} />
+      <FormNotices state={model.state} page={page} />
       <Confirm
         page={page}
+        isOpen={model.state !== untouched}
         label={text.create}
         explanation={text.createText}
         confirm={text.create}
@@ -223,15 +235,6 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
 /** The id of null: the users who are in no group. */
 type ListedGroup = Pick<GroupSummary, "name" | "claim" | "members"> & { readonly id: number | null };
 
-function Problem({ problem }: { readonly problem: string | undefined }) {
-  if (problem === undefined) return null;
-  return (
-    <Notice tone="danger" icon="alert" alert>
-      <p>{problem}</p>
-    </Notice>
-  );
-}
-
 interface GroupFieldsProps {
   readonly typed: TypedGroup;
   /** False: this server has no single sign-on. */
@@ -262,10 +265,10 @@ interface GroupModel {
   readonly group: Group;
   readonly hasClaims: boolean;
   /** What was typed into the form of the group; undefined: nothing. */
-  readonly typed: TypedGroup | undefined;
-  readonly problem: string | undefined;
+  readonly typed?: TypedGroup;
   /** The addresses that were typed into the form of new members. */
-  readonly members: string;
+  readonly members?: string;
+  readonly state: FormState;
   readonly memberCount: number;
   /** A part of the address; "": all members. */
   readonly text: string;
@@ -275,8 +278,8 @@ interface GroupModel {
 
 async function renderGroup(
   page: SignedInRequest,
-  status: number,
-  shown: Partial<Pick<GroupModel, "typed" | "problem" | "members">>,
+  typed: Pick<GroupModel, "typed" | "members">,
+  state: FormState,
 ): Promise<FastifyReply> {
   const { groups, config } = page.services;
   const group = await groupOf(page);
@@ -284,13 +287,12 @@ async function renderGroup(
   const text = (page.query("q") ?? "").trim().slice(0, emailCharactersMax);
   const number = pageOf(page.request);
   const model: GroupModel = {
-    ...{ group, hasClaims: config.singleSignOn !== undefined, typed: undefined, problem: undefined, members: "" },
-    ...shown,
-    ...{ text, page: number },
+    ...{ ...typed, state, group, text, page: number },
+    hasClaims: config.singleSignOn !== undefined,
     memberCount: await groups.countMembers(group.id),
     found: await groups.searchMembers(group.id, text, number),
   };
-  return page.render(groupView, model, { status, selfPath: page.isGet ? membersPath(group.id, text, number) : null });
+  return page.renderForm(groupView, model, { status: state.status, path: membersPath(group.id, text, number) });
 }
 
 function membersPath(groupId: number, text: string, page: number): string {
@@ -310,7 +312,7 @@ export function groupView(model: GroupModel, page: PageContext): Page {
       lead={text.groupLead({ name: group.name, count: model.memberCount })}
       asksFirstAt={path}
     >
-      <Problem problem={model.problem} />
+      <FormNotices state={model.state} page={page} />
       <section class="card">
         <PostForm page={page} class="form" action={path} autoComplete="off">
           <GroupFields typed={typed} hasClaims={model.hasClaims} page={page} />
@@ -336,13 +338,14 @@ export function groupView(model: GroupModel, page: PageContext): Page {
         </h2>
         <Confirm
           page={page}
+          isOpen={model.members !== undefined}
           label={text.addMembers}
           explanation={text.addMembersText}
           confirm={text.addMembers}
           action={`${path}/members`}
           tone="plain"
         >
-          <TextField id="members" label={text.addresses} value={model.members} required />
+          <TextField id="members" label={text.addresses} value={model.members ?? ""} required />
         </Confirm>
         <MemberList model={model} page={page} />
       </section>

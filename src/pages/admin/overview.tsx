@@ -1,6 +1,5 @@
 import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
-import { AppError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { isNodeOutdated, pinnedPrograms } from "../../config/pinned-programs.ts";
 import { isFailing } from "../../database/job-runs.ts";
@@ -10,13 +9,19 @@ import type { Messages } from "../../i18n/i18n.ts";
 import type { PushTotals } from "../../pushes/pushes.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
+import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
 /** `GET /admin` */
-export async function showOverview(page: SignedInRequest): Promise<FastifyReply> {
+export function showOverview(page: SignedInRequest): Promise<FastifyReply> {
+  return renderOverview(page, untouched);
+}
+
+async function renderOverview(page: SignedInRequest, state: FormState): Promise<FastifyReply> {
   const { accounts, config, health, jobs, policies, pushes, mail, version } = page.services;
   const [healthNow, totals, mails, users, runs, deletions, isSignUpClosed] = await Promise.all([
     health(),
@@ -38,22 +43,25 @@ export async function showOverview(page: SignedInRequest): Promise<FastifyReply>
     signUp: signUpState(config, isSignUpClosed),
     engine: config.database.engine,
   };
-  const model = { version, health: healthNow, pushes: totals, mails, users, failures, outdatedNode, steps };
-  return page.render(overviewView, model, { selfPath: adminPaths.overview });
+  const model = { version, health: healthNow, pushes: totals, mails, users, failures, outdatedNode, steps, state };
+  return page.renderForm(overviewView, model, { status: state.status, path: adminPaths.overview });
 }
 
 export const signUpSwitchPath = `${adminPaths.overview}/sign_up`;
 
+const signUpForm: FormDeclaration<SignedInRequest, "open" | "closed", never> = {
+  read: (fields) => (["open", "closed"] as const).find((choice) => choice === textOf(fields, "sign_up")),
+  show: (page, _, state) => renderOverview(page, state),
+};
+
 /** `POST /admin/sign_up`. Nobody gets access by it, so no proof is needed. */
-export async function setSignUp(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, policies } = page.services;
-  const choice = textOf(await page.form(), "sign_up");
-  if (choice !== "open" && choice !== "closed") {
-    throw new AppError("invalid_request", "sign_up must be open or closed.");
-  }
-  const entry = accounts.adminEntry("changed_rules", `sign-up: ${choice}`, administratorOf(page));
-  await policies.setSignUpClosed(choice === "closed", entry);
-  return page.redirect(adminPaths.overview);
+export function setSignUp(page: SignedInRequest): Promise<FastifyReply> {
+  return takeForm(page, signUpForm, async (choice) => {
+    const { accounts, policies } = page.services;
+    const entry = accounts.adminEntry("changed_rules", `sign-up: ${choice}`, administratorOf(page));
+    await policies.setSignUpClosed(choice === "closed", entry);
+    return page.redirect(adminPaths.overview);
+  });
 }
 
 function signUpState({ accounts }: Config, isClosed: boolean): StepsModel["signUp"] {
@@ -86,6 +94,7 @@ interface OverviewModel {
   /** The version of this Node if it lacks known fixes. */
   readonly outdatedNode: string | null;
   readonly steps: StepsModel;
+  readonly state: FormState;
 }
 
 export function overviewView(model: OverviewModel, page: PageContext): Page {
@@ -95,6 +104,7 @@ export function overviewView(model: OverviewModel, page: PageContext): Page {
   const link = (path: string, count: number) => <a href={pageHref(page, path)}>{number(count)}</a>;
   return (
     <AdminFrame page={page} current="overview" lead={admin.overviewLead}>
+      <FormNotices state={model.state} page={page} />
       <Attention model={model} page={page} />
       <dl class="card admin-facts">
         <Fact label={admin.users}>{link(adminPaths.users, users.total)}</Fact>

@@ -15,10 +15,12 @@ import {
 } from "../../policies/policies.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Checkbox, NumberField, TextField } from "../parts/fields.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { allowedKinds } from "../push-form/form.ts";
 import type { SignedInRequest } from "../request.ts";
+import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths, groupPath, otherRulesPath } from "./frame.tsx";
 
 /** Whose rules a form shows. */
@@ -40,7 +42,7 @@ interface RulesModel {
   readonly revision: number;
   /** The rules that somebody else saved while the form was open; undefined: nobody did. */
   readonly savedMeanwhile: Policy | undefined;
-  readonly problems: Readonly<Partial<Record<RuleName, string>>>;
+  readonly state: FormState<RuleName>;
   /** What becomes impossible, and where the rules do not hold: the form is sent once more to confirm it. */
   readonly warnings: readonly string[];
   readonly isSaved: boolean;
@@ -77,37 +79,54 @@ export async function showRules(page: SignedInRequest, findTarget: FindTarget): 
   const target = await findTarget(page);
   if (target === undefined) return page.notFound();
   const { policy: rules, ...stored } = await page.services.policies.read(target.scope);
-  return renderRules(page, 200, target, { rules, ...stored, isSaved: page.query("done") === "saved" });
+  return renderRules(page, target, { rules, ...stored, isSaved: page.query("done") === "saved" });
+}
+
+interface TypedRules {
+  readonly rules: Policy;
+  readonly problems: FormState<RuleName>["problems"];
+  readonly revision: number;
+  /** The warnings that were shown. */
+  readonly confirmed: string;
 }
 
 /** `POST` of the same. */
 export async function saveRules(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
   const { policies, accounts } = page.services;
-  const form = await page.form();
   const target = await findTarget(page);
   if (target === undefined) return page.notFound();
-  const { scope, path, group } = target;
-  const { rules, problems } = readRules(form, page.messages);
-  const revision = Number(textOf(form, "revision"));
-  if (Object.keys(problems).length > 0) return renderRules(page, 422, target, { rules, revision, problems });
-  const stored = await policies.read(scope);
-  if (stored.revision !== revision) return showBoth(page, target, rules);
-  const change = describeChange(stored.policy, rules);
-  if (change === "" && !stored.isForged) return page.redirect(`${path}?done=saved`);
-  const warnings = await warningsOf(page, target, rules, await outerOf(page, scope));
-  const isConfirmed = textOf(form, "confirmed") === warningMark(warnings);
-  if (warnings.length > 0 && !isConfirmed) return renderRules(page, 422, target, { rules, revision, warnings });
-  const subject = group === null ? change : `${group.name}: ${change}`;
-  const entry = accounts.adminEntry("changed_rules", subject, administratorOf(page));
-  if (await policies.save(scope, { policy: rules, revision }, entry)) return page.redirect(`${path}?done=saved`);
-  const current = await findTarget(page);
-  return current === undefined ? page.notFound() : showBoth(page, current, rules);
+  const form: FormDeclaration<SignedInRequest, TypedRules, RuleName> = {
+    read: (fields) => ({
+      ...readRules(fields, page.messages),
+      revision: Number(textOf(fields, "revision")),
+      confirmed: textOf(fields, "confirmed"),
+    }),
+    show: (_, { rules, revision }, state) => renderRules(page, target, { rules, revision, state }),
+  };
+  return takeForm(page, form, async ({ rules, problems, revision, confirmed }) => {
+    const { scope, path, group } = target;
+    if (Object.keys(problems).length > 0) return refused(problems);
+    const stored = await policies.read(scope);
+    if (stored.revision !== revision) return showBoth(page, target, rules);
+    const change = describeChange(stored.policy, rules);
+    if (change === "" && !stored.isForged) return page.redirect(`${path}?done=saved`);
+    const warnings = await warningsOf(page, target, rules, await outerOf(page, scope));
+    if (warnings.length > 0 && confirmed !== warningMark(warnings)) {
+      return renderRules(page, target, { rules, revision, warnings, state: { ...untouched, status: 422 } });
+    }
+    const subject = group === null ? change : `${group.name}: ${change}`;
+    const entry = accounts.adminEntry("changed_rules", subject, administratorOf(page));
+    if (await policies.save(scope, { policy: rules, revision }, entry)) return page.redirect(`${path}?done=saved`);
+    const current = await findTarget(page);
+    return current === undefined ? page.notFound() : showBoth(page, current, rules);
+  });
 }
 
 /** Somebody else was quicker: the form with what was typed, beside what is stored. */
 async function showBoth(page: SignedInRequest, target: RulesTarget, rules: Policy): Promise<FastifyReply> {
   const stored = await page.services.policies.read(target.scope);
-  return renderRules(page, 409, target, { rules, revision: stored.revision, savedMeanwhile: stored.policy });
+  const state = { ...untouched, status: 409 };
+  return renderRules(page, target, { rules, revision: stored.revision, savedMeanwhile: stored.policy, state });
 }
 
 async function outerOf({ services: { policies } }: SignedInRequest, scope: PolicyScope): Promise<Policy> {
@@ -201,7 +220,6 @@ function kindsText(kinds: readonly KindName[], { kinds: names }: Messages): stri
 
 async function renderRules(
   page: SignedInRequest,
-  status: number,
   target: RulesTarget,
   shown: Pick<RulesModel, "rules" | "revision"> & Partial<RulesModel>,
 ): Promise<FastifyReply> {
@@ -209,13 +227,13 @@ async function renderRules(
     target,
     outer: await outerOf(page, target.scope),
     savedMeanwhile: undefined,
-    problems: {},
+    state: untouched,
     warnings: [],
     isSaved: false,
     isForged: false,
     ...shown,
   };
-  return page.render(rulesView, model, { status, selfPath: page.isGet ? target.path : null });
+  return page.renderForm(rulesView, model, { status: model.state.status, path: target.path });
 }
 
 function RulesNotices({ model, page }: { readonly model: RulesModel; readonly page: PageContext }) {
@@ -233,6 +251,7 @@ function RulesNotices({ model, page }: { readonly model: RulesModel; readonly pa
           <p>{text.forged}</p>
         </Notice>
       )}
+      <FormNotices state={model.state} page={page} />
       {savedMeanwhile !== undefined && (
         <Notice tone="warning" icon="alert" alert>
           <p>{text.conflict}</p>
@@ -288,7 +307,7 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
             id="mailDomains"
             label={text.fields.mailDomains}
             hint={`${text.empty} ${hintOf("mailDomains", model, page)}`.trim()}
-            problem={model.problems.mailDomains}
+            problem={model.state.problems.mailDomains}
             value={rules.mailDomains?.join(", ") ?? ""}
           />
           <div class="form-end">
@@ -332,7 +351,7 @@ function NumberRule({
       id={name}
       label={fields[name]}
       hint={`${empty} ${hintOf(name, model, page)}`.trim()}
-      problem={model.problems[name]}
+      problem={model.state.problems[name]}
       value={isEmpty || Number.isNaN(value) ? "" : String(value)}
       range={ruleBounds[name]}
     />

@@ -1,17 +1,25 @@
 import type { FastifyReply } from "fastify";
-import type { Change, FactorReset, ListedSession, User, UserSummary } from "../../accounts/accounts.ts";
+import type {
+  Change,
+  FactorReset,
+  ListedSession,
+  ProtectedChange,
+  User,
+  UserSummary,
+} from "../../accounts/accounts.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { ProofOffered } from "../factors/model.ts";
 import { ProofFields } from "../factors/proof.tsx";
 import { type Column, Facts, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
+import { FormNotices } from "../parts/form-messages.tsx";
 import type { IconName } from "../parts/icon.tsx";
-import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { type FormState, untouched } from "../take-form.ts";
+import { type FormDeclaration, type FormState, type Refused, refused, takeForm, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 import { type LeftOpen, LeftOpenCard, linksCounted } from "./left-open.tsx";
 
@@ -23,44 +31,51 @@ export function userPath(userId: number): string {
 
 /** `GET /admin/users/:id` */
 export function showUser(page: SignedInRequest): Promise<FastifyReply> {
-  return renderUser(page, 200, null);
+  return renderUser(page, untouched);
+}
+
+/** An action on a user, or the user to create, as it was sent. */
+export interface SentAction {
+  /** The address of the new user, or the new one of the user; "": none is needed. */
+  readonly email: string;
+  readonly change: ProtectedChange;
+  /** False: the first form, which asks for no proof. */
+  readonly isProofGiven: boolean;
+}
+
+export function readAction(fields: FormFields, page: SignedInRequest): SentAction {
+  const email = textOf(fields, "email").trim().slice(0, emailCharactersMax);
+  const isProofGiven = fields.proof !== undefined || fields.proof_passkey !== undefined;
+  return { email, change: changeOf(page, fields), isProofGiven };
 }
 
 /**
  * `POST /admin/users/:id/<action>`. Each action can give or take somebody's access for good, so the administrator has to
  * prove it as a change of an own factor; a page of its own asks for that.
  */
-export async function changeUser(page: SignedInRequest, action: UserAction): Promise<FastifyReply> {
-  const form = await page.form();
-  const userId = page.id;
-  if (userId === undefined) return page.notFound();
-  const { accounts } = page.services;
-  const user = await accounts.findUser(userId);
-  if (user === undefined) return page.notFound();
-  const email = textOf(form, "email").trim().slice(0, emailCharactersMax);
-  if (!(await isProven(page, form, { action, userId, subject: user.email, email }))) return page.reply;
-  if (changesEmail(action)) {
-    const by = administratorOf(page);
-    const subject = `${user.email} -> ${email}`;
-    const outcome =
-      action === "ask_email"
-        ? await accounts.askToChangeEmail(user, email, accounts.adminEntry("asked_to_change_email", subject, by))
-        : await accounts.changeEmailAsAdministrator(
-            user,
-            email,
-            page.clientContext,
-            accounts.adminEntry("changed_email", subject, by),
-          );
+export function changeUser(page: SignedInRequest, action: UserAction): Promise<FastifyReply> {
+  const form: FormDeclaration<SignedInRequest, SentAction, "proof"> = {
+    read: readAction,
+    show: (_, { email }, state) => renderUser(page, state, { action, email }),
+  };
+  return takeForm(page, form, async (sent) => {
+    const userId = page.id;
+    if (userId === undefined) return page.notFound();
+    const user = await page.services.accounts.findUser(userId);
+    if (user === undefined) return page.notFound();
+    const unproven = await proveFirst(page, sent);
+    if (unproven !== undefined) return unproven;
+    const outcome = changesEmail(action)
+      ? await applyEmail(page, action, user, sent.email)
+      : (await applyAction(page, action, userId)).outcome;
     if (outcome === "unknown" || outcome === "no_mail") return page.notFound();
-    const isDone = outcome === "changed" || outcome === "link_sent" || outcome === "unchanged";
-    return isDone ? page.redirect(userPath(userId)) : renderUser(page, 422, outcome);
-  }
-  const { outcome } = await applyAction(page, action, userId);
-  if (outcome === "unknown") return page.notFound();
-  if (outcome !== "done") return renderUser(page, 422, outcome);
-  // Administrators who have removed their own rights can no longer see this page.
-  if (userId === page.user.id && !isHarmless(action)) return page.redirect("/");
-  return page.redirect(action === "delete" ? adminPaths.users : userPath(userId));
+    if (outcome === "changed" || outcome === "link_sent" || outcome === "unchanged")
+      return page.redirect(userPath(userId));
+    if (outcome !== "done") return refused({}, { refusal: refusalText(outcome, user.email, page.messages) });
+    // Administrators who have removed their own rights can no longer see this page.
+    if (userId === page.user.id && !isHarmless(action)) return page.redirect("/");
+    return page.redirect(action === "delete" ? adminPaths.users : userPath(userId));
+  });
 }
 
 /** `POST /admin/users/:id/sessions/end`. It gives nobody access, so no proof is needed. */
@@ -87,24 +102,39 @@ export async function endUserLinks(page: SignedInRequest): Promise<FastifyReply>
   return page.redirect(userPath(user.id));
 }
 
-/**
- * Sends the page that asks the administrator to prove the action if it is not proven.
- * @returns false: the request is answered. Never the reply itself, which resolves to undefined when it is awaited.
- */
-export async function isProven(
+/** @returns undefined: it is proven. Otherwise the page that asks the administrator to prove the action is the answer. */
+export async function proveFirst(page: SignedInRequest, sent: SentAction): Promise<Refused<"proof"> | undefined> {
+  const confirmation = await page.services.accounts.confirmChange(sent.change);
+  if (confirmation.outcome === "proven") return undefined;
+  const isFirst = !sent.isProofGiven && confirmation.outcome === "proof_failed";
+  return isFirst ? refused({ proof: undefined }, { status: 200 }) : refusedChange(page, confirmation);
+}
+
+export function isUnproven({ problems }: FormState<"proof">): boolean {
+  return Object.hasOwn(problems, "proof");
+}
+
+export async function renderProof(
   page: SignedInRequest,
-  form: FormFields,
   question: Omit<ProofModel, "proof" | "problem">,
-): Promise<boolean> {
-  const confirmation = await page.services.accounts.confirmChange(changeOf(page, form));
-  if (confirmation.outcome === "proven") return true;
-  // The first form asks for no proof.
-  const isGiven = form.proof !== undefined || form.proof_passkey !== undefined;
-  const isFirst = !isGiven && confirmation.outcome === "proof_failed";
-  const state: Partial<FormState<"proof">> = isFirst ? untouched : refusedChange(page, confirmation).state;
-  const model: ProofModel = { ...question, proof: await proofOffered(page), problem: state.problems?.proof };
-  page.render(proofView, model, { status: state.status ?? 422 });
-  return false;
+  { status, problems }: FormState<"proof">,
+): Promise<FastifyReply> {
+  const model: ProofModel = { ...question, proof: await proofOffered(page), problem: problems.proof };
+  return page.render(proofView, model, { status });
+}
+
+function applyEmail(page: SignedInRequest, action: EmailAction, user: User, email: string) {
+  const { accounts } = page.services;
+  const by = administratorOf(page);
+  const subject = `${user.email} -> ${email}`;
+  return action === "ask_email"
+    ? accounts.askToChangeEmail(user, email, accounts.adminEntry("asked_to_change_email", subject, by))
+    : accounts.changeEmailAsAdministrator(
+        user,
+        email,
+        page.clientContext,
+        accounts.adminEntry("changed_email", subject, by),
+      );
 }
 
 async function applyAction(page: SignedInRequest, action: PlainAction, userId: number): Promise<Change | FactorReset> {
@@ -128,16 +158,21 @@ async function applyAction(page: SignedInRequest, action: PlainAction, userId: n
   }
 }
 
-async function renderUser(page: SignedInRequest, status: number, refusal: Refusal | null): Promise<FastifyReply> {
+async function renderUser(
+  page: SignedInRequest,
+  state: FormState<"proof">,
+  sent?: UserModel["sent"],
+): Promise<FastifyReply> {
   const { accounts, clock, pushes, requests } = page.services;
   const summary = page.id === undefined ? undefined : await accounts.findUserSummary(page.id);
   if (summary === undefined) return page.notFound();
-  const { id } = summary.user;
+  const { id, email } = summary.user;
+  if (sent !== undefined && isUnproven(state)) return renderProof(page, { ...sent, userId: id, subject: email }, state);
   const sessions = await accounts.listSessions(id);
   const isOwn = id === page.user.id;
   const left = { links: await pushes.countLive(id, linksCounted + 1), requests: await requests.countOpen(id) };
-  const model = { summary, sessions, left, isOwn, asksByEmail: accounts.asksByEmail, nowMs: clock.now(), refusal };
-  return page.render(userView, model, { status, selfPath: page.isGet ? userPath(id) : null });
+  const model = { summary, sessions, left, isOwn, asksByEmail: accounts.asksByEmail, nowMs: clock.now(), state, sent };
+  return page.renderForm(userView, model, { status: state.status, path: userPath(id) });
 }
 
 export const userActions = [
@@ -169,11 +204,13 @@ interface UserModel {
   /** The user's address can be asked by email. */
   readonly asksByEmail: boolean;
   readonly nowMs: number;
-  readonly refusal: Refusal | null;
+  readonly state: FormState;
+  /** The action that comes back, with the email address as typed. */
+  readonly sent?: { readonly action: UserAction; readonly email: string } | undefined;
 }
 
 export function userView(
-  { summary, sessions, left, isOwn, asksByEmail, nowMs, refusal }: UserModel,
+  { summary, sessions, left, isOwn, asksByEmail, nowMs, state, sent }: UserModel,
   page: PageContext,
 ): Page {
   const { user } = summary;
@@ -186,11 +223,7 @@ export function userView(
       lead={admin.usersLead}
       asksFirstAt={userPath(user.id)}
     >
-      {refusal !== null && (
-        <Notice tone="danger" icon="alert" alert>
-          <p>{refusalText(refusal, user.email, page)}</p>
-        </Notice>
-      )}
+      <FormNotices state={state} page={page} />
       <ul class="card admin-rows">
         <li class="row">
           <div class="row-main">
@@ -200,7 +233,7 @@ export function userView(
           <Facts page={page} nowMs={nowMs} class="admin-facts" row={summary} columns={Object.values(userFacts(page))} />
           <div class="row-actions">
             {actionsFor(summary, asksByEmail).map((action) => (
-              <ActionOn key={action} action={action} user={user} page={page} />
+              <ActionOn key={action} action={action} user={user} sent={sent} page={page} />
             ))}
           </div>
         </li>
@@ -290,7 +323,7 @@ export function UserState({ user, page }: { readonly user: User; readonly page: 
   );
 }
 
-function refusalText(refusal: Refusal, email: string, { messages: { admin } }: PageContext): string {
+function refusalText(refusal: Refusal, email: string, { admin }: Messages): string {
   switch (refusal) {
     case "last_admin":
       return admin.lastAdmin({ email });
@@ -383,11 +416,13 @@ const icons: Readonly<Record<UserAction, IconName>> = {
 interface ActionOnProps {
   readonly action: UserAction;
   readonly user: User;
+  readonly sent: UserModel["sent"];
   readonly page: PageContext;
 }
 
-function ActionOn({ action, user, page }: ActionOnProps) {
+function ActionOn({ action, user, sent, page }: ActionOnProps) {
   const { admin } = page.messages;
+  const typed = sent?.action === action ? sent.email : undefined;
   const [label, explanation] = messagesOf(action, page);
   return (
     <Confirm
@@ -399,13 +434,20 @@ function ActionOn({ action, user, page }: ActionOnProps) {
       action={`${userPath(user.id)}/${action}`}
       tone={isHarmless(action) ? "plain" : "danger"}
       group="action"
+      isOpen={typed !== undefined && changesEmail(action)}
     >
-      {changesEmail(action) && <EmailField id={`${action}_to`} label={admin.newEmail} />}
+      {changesEmail(action) && <EmailField id={`${action}_to`} label={admin.newEmail} value={typed} />}
     </Confirm>
   );
 }
 
-export function EmailField({ id, label }: { readonly id: string; readonly label: string }) {
+interface EmailFieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string | undefined;
+}
+
+export function EmailField({ id, label, value }: EmailFieldProps) {
   return (
     <p>
       <label for={id}>{label}</label>
@@ -414,6 +456,7 @@ export function EmailField({ id, label }: { readonly id: string; readonly label:
         id={id}
         name="email"
         type="email"
+        value={value}
         dir="ltr"
         required
         maxLength={emailCharactersMax}

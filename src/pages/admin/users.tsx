@@ -1,68 +1,85 @@
 import type { FastifyReply } from "fastify";
 import { type User, type UserSummary, usersPerPage } from "../../accounts/accounts.ts";
 import { normalizeEmail } from "../../base/email.ts";
-import { AppError } from "../../base/errors.ts";
-import { textOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
 import { type Column, List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
+import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
-import { EmailField, emailCharactersMax, isProven, UserState, userFacts, userPath } from "./user.tsx";
+import {
+  EmailField,
+  emailCharactersMax,
+  isUnproven,
+  proveFirst,
+  readAction,
+  renderProof,
+  type SentAction,
+  UserState,
+  userFacts,
+  userPath,
+} from "./user.tsx";
 
 /** `GET /admin/users` */
 export function showUsers(page: SignedInRequest): Promise<FastifyReply> {
   const text = (page.query("q") ?? "").trim().slice(0, emailCharactersMax);
-  return renderUsers(page, 200, { text, page: pageOf(page.request), refusal: null });
+  return renderUsers(page, untouched, { text, page: pageOf(page.request) });
 }
+
+const newUserForm: FormDeclaration<SignedInRequest, SentAction, "proof"> = {
+  read: readAction,
+  show: (page, { email }, state) =>
+    isUnproven(state)
+      ? renderProof(page, { action: "create", userId: null, subject: email, email }, state)
+      : renderUsers(page, state, { email }),
+  describe: ({ messages: { admin } }, { email }) => ({
+    refusal: normalizeEmail(email) === undefined ? admin.badEmail : admin.takenEmail,
+  }),
+};
 
 /**
  * `POST /admin/users`. The new user gets an invitation by email or, without a mail server, a password that is shown once; where
  * single sign-on is the only way in, neither.
  */
-export async function createUser(page: SignedInRequest): Promise<FastifyReply> {
-  const form = await page.form();
-  const email = textOf(form, "email").trim().slice(0, emailCharactersMax);
-  const question = { action: "create", userId: null, subject: email, email } as const;
-  if (!(await isProven(page, form, question))) return page.reply;
-  const { accounts, config } = page.services;
-  const { signOnOnly } = config.accounts;
-  const by = administratorOf(page);
-  const entryOf = (user: User) => accounts.adminEntry("created_user", user.email, by);
-  const wanted = { email, admin: false };
-  const password = accounts.invitesUsers || signOnOnly ? null : accounts.makePassword();
-  try {
+export function createUser(page: SignedInRequest): Promise<FastifyReply> {
+  return takeForm(page, newUserForm, async (sent) => {
+    const unproven = await proveFirst(page, sent);
+    if (unproven !== undefined) return unproven;
+    const { accounts, config } = page.services;
+    const { signOnOnly } = config.accounts;
+    const by = administratorOf(page);
+    const entryOf = (user: User) => accounts.adminEntry("created_user", user.email, by);
+    const wanted = { email: sent.email, admin: false };
+    const password = accounts.invitesUsers || signOnOnly ? null : accounts.makePassword();
     const made = await (accounts.invitesUsers
       ? accounts.inviteUser({ ...wanted, language: page.messages.locale.tag }, entryOf)
       : accounts.createUser({ ...wanted, password }, entryOf));
     const created = { email: made.email, password };
     // Answer without a redirect: the password is not stored, so it can be shown only here.
-    return await renderUsers(page, 201, { text: "", page: 1, refusal: null, created });
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== "invalid_fields") throw error;
-    const reason = normalizeEmail(email) === undefined ? "malformed" : "taken";
-    return renderUsers(page, 422, { text: "", page: 1, refusal: reason });
-  }
+    return await renderUsers(page, { ...untouched, status: 201 }, { created });
+  });
 }
 
 async function renderUsers(
   page: SignedInRequest,
-  status: number,
-  shown: Pick<UsersModel, "text" | "page" | "refusal"> & Partial<Pick<UsersModel, "created">>,
+  state: FormState,
+  shown: Partial<Pick<UsersModel, "text" | "page" | "email" | "created">>,
 ): Promise<FastifyReply> {
   const { accounts, clock, config } = page.services;
+  const { text = "", page: number = 1 } = shown;
   const model: UsersModel = {
     created: null,
     mailsLinks: accounts.invitesUsers,
     signOnOnly: config.accounts.signOnOnly,
-    ...shown,
-    users: await accounts.searchUsers(shown.text, shown.page),
+    ...{ ...shown, text, page: number, state },
+    users: await accounts.searchUsers(text, number),
     ownId: page.user.id,
     nowMs: clock.now(),
   };
-  return page.render(usersView, model, { status, selfPath: page.isGet ? usersPath(shown.text, shown.page) : null });
+  return page.renderForm(usersView, model, { status: state.status, path: usersPath(text, number) });
 }
 
 interface UsersModel {
@@ -73,7 +90,9 @@ interface UsersModel {
   readonly ownId: number;
   readonly nowMs: number;
   /** Why the user was not created. */
-  readonly refusal: "malformed" | "taken" | null;
+  readonly state: FormState;
+  /** As typed, for a new user; undefined: the form was not sent. */
+  readonly email?: string;
   /** The user that was just created, and the password; null: a link was mailed. */
   readonly created: { readonly email: string; readonly password: string | null } | null;
   /** New users get a link by email. */
@@ -95,11 +114,7 @@ export function usersView(model: UsersModel, page: PageContext): Page {
   const { admin } = page.messages;
   return (
     <AdminFrame page={page} current="users" lead={admin.usersLead} asksFirstAt={adminPaths.users}>
-      {model.refusal !== null && (
-        <Notice tone="danger" icon="alert" alert>
-          <p>{model.refusal === "taken" ? admin.takenEmail : admin.badEmail}</p>
-        </Notice>
-      )}
+      <FormNotices state={model.state} page={page} />
       {model.created !== null && <CreatedNotice created={model.created} signOnOnly={model.signOnOnly} page={page} />}
       <List
         page={page}
@@ -122,13 +137,14 @@ export function usersView(model: UsersModel, page: PageContext): Page {
       >
         <Confirm
           page={page}
+          isOpen={model.email !== undefined}
           label={admin.createUser}
           explanation={explanationOf(model, page.messages)}
           confirm={admin.createUser}
           action={adminPaths.users}
           tone="plain"
         >
-          <EmailField id="new_user" label={admin.email} />
+          <EmailField id="new_user" label={admin.email} value={model.email} />
         </Confirm>
       </List>
     </AdminFrame>

@@ -70,7 +70,9 @@ export interface ConfirmProps {
   readonly tone?: "danger" | "plain";
   /** At most one of a group is open. */
   readonly group?: string;
-  /** Hidden fields of the form. */
+  /** What was typed in it is shown again. */
+  readonly isOpen?: boolean;
+  /** Fields of the form. */
   readonly children?: ComponentChildren;
 }
 
@@ -85,10 +87,11 @@ export function Confirm({
   action,
   tone = "danger",
   group,
+  isOpen = false,
   children,
 }: ConfirmProps) {
   return (
-    <details class={tone === "plain" ? "confirm confirm-plain" : "confirm"} name={group}>
+    <details class={tone === "plain" ? "confirm confirm-plain" : "confirm"} name={group} open={isOpen}>
       <summary class={tone === "plain" ? "button" : "button button-quiet-danger"} aria-label={accessibleLabel}>
         {icon !== undefined && <Icon name={icon} />}
         <span>{label}</span>
