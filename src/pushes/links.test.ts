@@ -148,3 +148,10 @@ test("owners find their imported links in their list", async () => {
     "an-imported-link",
   ]);
 });
+
+test("an imported push shows no sender", async () => {
+  await using fixture = await openTestDomain();
+  await importLink(fixture, "an-imported-link", 7);
+  expect(await fixture.domain.pushes.find("an-imported-link", owner)).toMatchObject({ showsSender: false });
+  expect(await claim(fixture, "an-imported-link")).toMatchObject({ outcome: "revealed", sender: null });
+});

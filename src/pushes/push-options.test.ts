@@ -47,6 +47,7 @@ test("switching off, and an option that the push already has, need no permission
 test("an imported push has the options that its source has; others are off", () => {
   const imported = optionsBy((option) => optionRules[option].isImported);
   expect(importedOptions(optionsBy(() => true))).toEqual(imported);
+  expect(imported).toMatchObject({ senderShown: false });
   expect(importedOptions(optionsBy(() => false))).toEqual(optionsBy(() => false));
 });
 
