@@ -234,12 +234,11 @@ export interface EnglishMessages {
     readonly url: string;
     readonly qr: string;
     readonly file: string;
+    readonly oneFile: string;
     readonly reveal: string;
     readonly conceal: string;
     readonly save: string;
     readonly more: string;
-    readonly leadsTo: string;
-    readonly fullAddress: string;
     readonly follow: Message<{ host: string }>;
     readonly qrLabel: string;
     readonly qrText: string;

@@ -48,6 +48,26 @@ async function reach(page: Page, heading: string): Promise<void> {
   await page.waitForLoadState();
 }
 
+/** What a screen reader finds in the page, in its order, without times. */
+async function readOut(page: Page): Promise<readonly string[]> {
+  const snapshot = await page.locator("main").ariaSnapshot();
+  const [, ...lines] = snapshot.split("\n");
+  return lines.map((line) =>
+    line
+      .trim()
+      .replace(/^- /, "")
+      .replace(/^time: .*/, "time"),
+  );
+}
+
+/** What a screen reader says of the focused field beside its name. */
+const focusedField = (page: Page) =>
+  page.evaluate(() => {
+    const field = document.activeElement;
+    const description = document.getElementById(field?.getAttribute("aria-describedby") ?? "")?.textContent;
+    return { id: field?.id, description, invalid: field?.ariaInvalid };
+  });
+
 describe("with only the keyboard", () => {
   it("a secret is pushed, its link copied, opened, shown and deleted", async () => {
     const { page, context } = await site.visit({ reducedMotion: "reduce" });
@@ -88,6 +108,60 @@ describe("with only the keyboard", () => {
     await page.keyboard.press("Enter");
     await reach(page, en.deleted.heading);
     expect((await page.goto(pathOf(link)))?.status()).toBe(404);
+  });
+
+  it("a secret is opened as a screen reader reads it: in order, nothing twice, and each answer announced", async () => {
+    const { page } = await site.visit();
+    const { step, secret, actions } = en;
+    const fields = { payload: "canary", passphrase: "phrase", expire_after_views: 2, sender_shown: true };
+    await page.goto((await site.push(fields, "owned")).path);
+    await page.waitForLoadState();
+    const before = [
+      `heading "${step.headingFrom({ sender: email })}" [level=1]`,
+      `paragraph: ${step.leadPassphrase} ${step.viewsLeft({ count: 2 })}`,
+      `text: ${step.passphrase}`,
+    ];
+    const after = [`button "${actions.show}"`, `button "${step.open}"`];
+    const until = ["paragraph:", "text: It is available until", "time", "text: .", `group: ${step.about}`];
+    expect(await readOut(page)).toEqual([...before, `textbox "${step.passphrase}"`, ...after, ...until]);
+    expect(await focusedField(page)).toEqual({ id: "passphrase", description: undefined, invalid: null });
+
+    await page.keyboard.type("wrong");
+    await page.keyboard.press("Enter");
+    // The field has the focus again, and its description says why.
+    await page.locator('#passphrase:focus[aria-invalid="true"]').waitFor();
+    expect(await focusedField(page)).toEqual({ id: "passphrase", description: step.wrong, invalid: "true" });
+    const problem = [`paragraph: ${step.wrong}`, `textbox "${step.passphrase}" [invalid]`];
+    expect(await readOut(page)).toEqual([...before, ...problem, ...after, ...until]);
+
+    await page.keyboard.type("phrase");
+    await page.keyboard.press("Enter");
+    await reach(page, secret.text);
+    // Reading goes on at the content of the page.
+    await page.locator("main:focus").waitFor();
+    const heading = [
+      `heading "${secret.text}" [level=1]`,
+      "list:",
+      `listitem: ${secret.from({ sender: email })}`,
+      `listitem: ${secret.viewsLeft({ count: 1 })}`,
+      "listitem:",
+      "text: until",
+      "time",
+    ];
+    const end = [`group: ${secret.more}`, "status"];
+    const copy = `button "${actions.copy}"`;
+    await expect.poll(() => readOut(page)).toEqual([...heading, copy, "status", `group: ${secret.reveal}`, ...end]);
+    // Other tests use the clipboard at the same time.
+    await page.evaluate("navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }");
+    await tabTo(page, actions.copy);
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").filter({ hasText: actions.copied }).waitFor();
+    expect(await page.evaluate("globalThis.copied")).toBe("canary");
+    await tabTo(page, secret.reveal);
+    await page.keyboard.press("Space");
+    await page.locator("#payload").waitFor();
+    const shown = ["group:", `text: ${secret.conceal}`, `group "${secret.text}": canary`];
+    await expect.poll(() => readOut(page)).toEqual([...heading, copy, "status", ...shown, ...end]);
   });
 
   it("a password is generated and inserted", async () => {

@@ -14,11 +14,10 @@ function showCode(row: HTMLElement): void {
   const seed = row.querySelector("details .exact-text")?.textContent ?? "";
   const found = oneTimeCode(seed, Date.now());
   const shown = row.querySelector<HTMLElement>("[data-one-time-code]");
-  const output = shown?.querySelector("output");
+  const output = shown?.querySelector(".one-time-code");
   const left = shown?.querySelector<HTMLElement>("[data-one-time-left]");
   if (found === undefined || !shown || !output || !left) return;
   shown.hidden = false;
-  // Screen readers announce an output that changes, and only then.
   if (output.textContent !== found.code) output.textContent = found.code;
   left.textContent = fillIn(left.dataset.oneTimeLeft, { seconds: String(found.secondsLeft) });
 }

@@ -283,7 +283,7 @@ function sentView(request: OpenRequest, page: PageContext): Page {
   return (
     <Layout page={page} title={text.sentHeading} privatePage width="narrow" scripts={["requests.js"]}>
       <MessageCard icon="check" heading={text.sentHeading}>
-        <p>{text.sentText}</p>
+        <p class="lead">{text.sentText}</p>
         {request.state === "open" && (
           <a class="button" href={pageHref(page, `/requests/${request.urlToken}`)} data-keeps-fingerprint>
             {text.again}
@@ -299,7 +299,9 @@ function endedView(page: PageContext): Page {
   return (
     <Layout page={page} title={text.endedHeading} privatePage width="narrow">
       <MessageCard icon="clock" heading={text.endedHeading}>
-        <p data-failure>{text.endedText}</p>
+        <p class="lead" data-failure>
+          {text.endedText}
+        </p>
       </MessageCard>
     </Layout>
   );
@@ -310,7 +312,9 @@ function unknownView(page: PageContext): Page {
   return (
     <Layout page={page} title={text.unknownHeading} privatePage width="narrow">
       <MessageCard icon="alert" heading={text.unknownHeading}>
-        <p data-failure>{text.unknownText}</p>
+        <p class="lead" data-failure>
+          {text.unknownText}
+        </p>
       </MessageCard>
     </Layout>
   );

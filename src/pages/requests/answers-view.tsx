@@ -23,7 +23,7 @@ interface AnswersModel {
 function RequestEndings({ request, page }: Pick<AnswersModel, "request"> & { readonly page: PageContext }) {
   const { requests: text } = page.messages;
   return (
-    <div class="stack" data-keeps-key={request.isAnonymous || undefined}>
+    <div class="page-actions" data-keeps-key={request.isAnonymous || undefined}>
       {request.state === "open" && (
         <Confirm
           page={page}

@@ -4,7 +4,7 @@ import { type Column, Facts, List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Checkbox, Field, InputField, TextField } from "../parts/fields.tsx";
+import { Checkbox, Field, NumberField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -264,20 +264,24 @@ export function newRequestView(
         <PostForm page={page} class="form" action={requestsPath} id="request" autoComplete="off">
           <TitleAndNote form={form} state={state} page={page} />
           <WantedKinds form={form} state={state} takesText={takesText} takesFiles={takesFiles} page={page} />
-          <InputField
-            id={fieldIds.answersMax}
-            label={text.answersMax}
-            problem={state.problems.answersMax}
-            value={form.answersMax}
-            input={{ type: "number", min: 1, max: requestLimits.answersMax, required: true, inputMode: "numeric" }}
-          />
-          <InputField
-            id={fieldIds.expireAfterDays}
-            label={text.days}
-            problem={state.problems.expireAfterDays}
-            value={form.expireAfterDays}
-            input={{ type: "number", min: 1, max: daysMax, required: true, inputMode: "numeric" }}
-          />
+          <div class="page-actions">
+            <NumberField
+              id={fieldIds.answersMax}
+              label={text.answersMax}
+              problem={state.problems.answersMax}
+              value={form.answersMax}
+              range={{ min: 1, max: requestLimits.answersMax }}
+              required
+            />
+            <NumberField
+              id={fieldIds.expireAfterDays}
+              label={text.days}
+              problem={state.problems.expireAfterDays}
+              value={form.expireAfterDays}
+              range={{ min: 1, max: daysMax }}
+              required
+            />
+          </div>
           <RequestKey isAnonymous={isAnonymous} page={page} />
           <input type="hidden" name="recipient" value="" />
           <input type="hidden" name="encryption_check" value="" />

@@ -49,14 +49,14 @@ function FieldRow({ id, field: { label, value, type }, messages }: RowProps) {
       <dd>
         {type === "otp" && (
           <p class="one-time" dir="ltr" hidden data-one-time-code>
-            <output id={copied} class="one-time-code" />
+            <span id={copied} class="one-time-code" />
             <span class="field-hint" data-one-time-left={secret.codeLeft({ seconds: "{seconds}" })} />
           </p>
         )}
         {type === "text" ? (
           <FieldValue id={id} value={value} />
         ) : (
-          <details class="field-veil" data-field-veil>
+          <details class="veil field-veil" data-field-veil>
             <summary aria-describedby={`${id}_label`}>
               <span class="veil-show">{type === "otp" ? secret.codeSeed : actions.show}</span>
               <span class="veil-hide">{actions.hide}</span>

@@ -28,7 +28,7 @@ export function secretView(model: SecretModel, page: PageContext): Page {
       scripts={["secret.js", ...openingScripts(model)]}
     >
       <div class="page-heading">
-        <h1>{secret[model.kind]}</h1>
+        <h1>{model.kind === "file" && model.files.length === 1 ? secret.oneFile : secret[model.kind]}</h1>
         <FactsLine model={model} page={page} />
       </div>
       <div class="card stack secret-card" data-secret>
@@ -140,8 +140,8 @@ function Menu({ model, page }: Props) {
       <div class="secret-menu-body">
         {mayHaveText && (
           <div class="secret-choices" {...shownByScript(model)}>
-            <PayloadChoices messages={messages} blur={blur && fields === null} saves={isText} />
             {fields !== null && <CopyButton messages={messages} of="payload" label={secret.copyAll} />}
+            <PayloadChoices messages={messages} blur={blur && fields === null} saves={isText} />
           </div>
         )}
         {fields !== null && (
@@ -197,15 +197,7 @@ function Address({ payload, messages }: { readonly payload: string; readonly mes
   const parsed = URL.parse(payload);
   const followable = parsed !== null && (parsed.protocol === "https:" || parsed.protocol === "http:");
   return (
-    <section class="stack">
-      {followable && (
-        <div>
-          <p class="eyebrow">{secret.leadsTo}</p>
-          <p class="destination">
-            <bdi dir="ltr">{parsed.host}</bdi>
-          </p>
-        </div>
-      )}
+    <section class="secret-section">
       <div class="secret-actions">
         {followable && (
           <a
@@ -215,15 +207,12 @@ function Address({ payload, messages }: { readonly payload: string; readonly mes
             referrerpolicy="no-referrer"
           >
             <Icon name="external" />
-            <span>{secret.follow({ host: parsed.host })}</span>
+            <span>{secret.follow.parts({ host: <bdi key="host">{parsed.host}</bdi> })}</span>
           </a>
         )}
         <CopyButton messages={messages} of="payload" label={messages.actions.copy} />
       </div>
-      <div>
-        <p class="eyebrow">{secret.fullAddress}</p>
-        <ExactText id="payload" text={payload} />
-      </div>
+      <ExactText id="payload" text={payload} />
     </section>
   );
 }
