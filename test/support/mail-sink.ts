@@ -4,6 +4,7 @@ import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerSession } from "smtp-server";
 import { afterAll, onTestFinished } from "vitest";
 import { makeCertificate } from "./certificate.ts";
+import { freePort } from "./free-port.ts";
 
 export interface MailSinkOptions {
   /** "none": it does not offer to encrypt. "implicit": the connection is encrypted from the start, as on port 465. */
@@ -14,7 +15,7 @@ export interface MailSinkOptions {
   readonly authMethods?: readonly string[];
   /** The base URL of links in emails. */
   readonly baseUrl?: string;
-  /** 0: any free port. */
+  /** Default: one that stays free when the sink has stopped. */
   readonly port?: number;
 }
 
@@ -120,7 +121,7 @@ async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Pro
   });
   // Many tests have clients that disconnect or reject the certificate.
   server.on("error", () => undefined);
-  server.listen(options.port ?? 0, "127.0.0.1");
+  server.listen(options.port ?? (await freePort()), "127.0.0.1");
   await once(server.server, "listening");
   const stop = async () => {
     if (!server.server.listening) return;
