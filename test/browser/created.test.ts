@@ -191,6 +191,8 @@ describe("the scripts of the page of a new link", () => {
     await page.goto(`/p/${urlToken}/preview`);
     const asked: string[] = [];
     page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    // Otherwise the clock also goes on by itself.
+    await page.clock.pauseAt(Date.now() + 5_000);
     for (const text of [
       `${created.openedTimes({ count: 1 })} ${created.opensAgain({ count: 1 })}`,
       `${created.openedTimes({ count: 2 })} ${created.opensNoMore}`,

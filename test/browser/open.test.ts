@@ -291,7 +291,10 @@ describe("the clipboard", () => {
 
     await openSecret(page, push.path);
     expect(await page.getByLabel(secret.clearClipboard).isChecked()).toBe(true);
+    // Otherwise the clock also goes on by itself.
+    await page.clock.pauseAt(Date.now() + 180_000);
     await copy();
+    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
     await page.clock.fastForward(59_000);
     expect(await clipboard(page)).toBe("canary");
     await page.clock.fastForward(1_000);
