@@ -10,6 +10,9 @@ import { email, password } from "../support/visit.ts";
 /** The path from the environment, e.g. `/usr/bin/firefox-esr` of Debian's package. undefined: no tests in Firefox. */
 const program = process.env.SEALPUSH_TEST_FIREFOX || undefined;
 
+/** Far longer than anything needs: only a failing test waits this long. */
+const waitMsMax = 120_000;
+
 /**
  * After Back, Firefox itself asks for /favicon.ico, whatever icon the page names. The policy refuses it, because images come from the
  * addresses of assets and the theme only; the page keeps the icon that it names.
@@ -21,7 +24,7 @@ describe.runIf(program !== undefined)("in Firefox", () => {
   const site = openSite();
   let firefox: Browser;
   beforeAll(async () => {
-    firefox = await launch({ browser: "firefox", executablePath: program ?? "", headless: true });
+    firefox = await launch({ browser: "firefox", executablePath: program ?? "", headless: true, timeout: waitMsMax });
   });
   afterAll(() => firefox.close());
 
@@ -29,6 +32,7 @@ describe.runIf(program !== undefined)("in Firefox", () => {
   async function visit(): Promise<Page> {
     const context = await firefox.createBrowserContext();
     const page = await context.newPage();
+    page.setDefaultTimeout(waitMsMax);
     const found: string[] = [];
     page.on("console", (message) => {
       if (message.type() === "error") found.push(message.text());

@@ -43,10 +43,12 @@ afterAll(() => Promise.all(closing.map((close) => close())));
 
 /** A page of a new profile. */
 async function firefoxPage(): Promise<Page> {
-  started ??= launch({ browser: "firefox", executablePath: firefox ?? "", headless: true }).then((browser) => {
-    closing.push(() => browser.close());
-    return browser;
-  });
+  started ??= launch({ browser: "firefox", executablePath: firefox ?? "", headless: true, timeout: 120_000 }).then(
+    (browser) => {
+      closing.push(() => browser.close());
+      return browser;
+    },
+  );
   const context = await (await started).createBrowserContext();
   onTestFinished(() => context.close());
   const page = await context.newPage();

@@ -34,8 +34,7 @@ function stopWritersAt(dataDir: string, statement: string) {
   let seen = 0;
   return {
     /** Other writes take a moment only. */
-    stopped: () =>
-      expect.poll(() => (seen = isWriting() ? seen + 1 : 0), { timeout: 30_000, interval: 20 }).toBeGreaterThan(50),
+    stopped: () => expect.poll(() => (seen = isWriting() ? seen + 1 : 0), { interval: 20 }).toBeGreaterThan(50),
     goOn() {
       file.exec("DROP TRIGGER never_ends");
       file.close();

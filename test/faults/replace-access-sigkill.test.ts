@@ -27,7 +27,7 @@ it("SIGKILL in the middle of keys replace-access changes nothing, and the comman
   };
   let seen = 0;
   // The command also writes when it opens the data, but then for a moment only.
-  await expect.poll(() => (seen = isWriting() ? seen + 1 : 0), { timeout: 30_000, interval: 20 }).toBeGreaterThan(50);
+  await expect.poll(() => (seen = isWriting() ? seen + 1 : 0), { interval: 20 }).toBeGreaterThan(50);
   command.kill("SIGKILL");
   expect(await closed).toBe("SIGKILL");
   file.exec("DROP TRIGGER never_ends");

@@ -43,6 +43,8 @@ async function launchOptions(): Promise<LaunchOptions> {
   await unpackOnce();
   return {
     executablePath: join(unpackedDir, "chromium"),
+    // Half a minute by default, which a busy machine may need.
+    timeout: 120_000,
     args: [
       "--no-sandbox",
       "--headless=new",
