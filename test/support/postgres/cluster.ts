@@ -35,7 +35,7 @@ export const superuser = { name: "sealpush", password: "a-password-of-tests" } a
 const testSettings: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  max_connections: "200",
+  max_connections: "300",
   shared_buffers: "32MB",
   // In files of the folder, which are removed with it: System V shared memory would outlive a SIGKILL.
   dynamic_shared_memory_type: "mmap",
