@@ -234,7 +234,7 @@ function restoreSentences({ manifest, pushesEnded, cleared }: RestoreReport, req
     !request.keepTokens
       ? `Revoked ${tokensRevoked} API tokens.`
       : `${tokensInUse} API tokens work, including any that were revoked after the backup.`,
-    "Users, passwords, second factors and backup codes are as they were at the backup: check users that were disabled or " +
+    "Users, passwords, two-step sign-in and backup codes are as they were at the backup: check users that were disabled or " +
       `deleted, or that changed their password, after it ("user list").`,
   ];
 }

@@ -50,7 +50,7 @@ it("user reset-factors is refused for a user without factors", async () => {
   const cli = makeTestCli();
   await makeDomain(cli);
   const run = await cli.run(about("reset-factors"));
-  expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "The user has no second factor.\n" });
+  expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "The user has no two-step sign-in.\n" });
 });
 
 it("user reset-factors removes them", async () => {
@@ -62,7 +62,7 @@ it("user reset-factors removes them", async () => {
     await addUnusablePasskey(fixture.domain, { id: eve?.id ?? 0 });
   }
   const { stdout } = await cli.run(about("reset-factors", "eve@example.org"));
-  expect(stdout).toBe("User eve@example.org has no second factor, and is signed out everywhere.\n");
+  expect(stdout).toBe("User eve@example.org has no two-step sign-in, and is signed out everywhere.\n");
   expect(await withDatabaseOf(cli.dataDir, (db) => countRows(db, "passkeys"))).toBe(0);
 });
 

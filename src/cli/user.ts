@@ -124,7 +124,7 @@ const listHeader = [
   "email",
   "administrator",
   "state",
-  "second factor",
+  "two-step sign-in",
   "tokens in use",
   "created",
   "last signed in",
@@ -211,7 +211,7 @@ const changes: readonly {
   {
     command: "reset-factors",
     description: "Remove a user's authenticator app, passkeys and backup codes, and end all sessions.",
-    done: "has no second factor, and is signed out everywhere",
+    done: "has no two-step sign-in, and is signed out everywhere",
     apply: (accounts, userId) => accounts.resetFactors(userId, shell),
   },
 ];
@@ -242,7 +242,7 @@ function assertDone(change: Change | FactorReset): void {
     case "last_admin":
       throw new CommandRefused("This is the last administrator: make another user an administrator first.");
     case "no_factors":
-      throw new CommandRefused("The user has no second factor.");
+      throw new CommandRefused("The user has no two-step sign-in.");
     case "unknown":
       throw new CommandRefused("The user has just been deleted.");
   }
@@ -311,7 +311,7 @@ function addSetPassword(user: Command, { io }: CommandDeps): void {
   user
     .command("set-password")
     .description(
-      "Set a user's password. All of the user's sessions end and API tokens are revoked; second factors remain.",
+      "Set a user's password. All of the user's sessions end and API tokens are revoked; two-step sign-in remains.",
     )
     .requiredOption("--email <address>", "the user")
     .requiredOption(...passwordOption)

@@ -243,7 +243,7 @@ function lacksFactor({ hasSecondFactor, serviceGroupId }: User, deps: Authentica
 }
 
 function factorRequired(): AppError {
-  return new AppError("factor_required", `This server asks for a second factor: set one up at ${factorsPath} first.`);
+  return new AppError("factor_required", `This server asks for two-step sign-in: set it up at ${factorsPath} first.`);
 }
 
 function identify(request: FastifyRequest, user: User): void {

@@ -3,7 +3,7 @@ import type { MissingPart, PushPart, UserPart } from "@sealpush/import-password-
 export type Part = UserPart | PushPart;
 
 export const partNames: Readonly<Record<Part, string>> = {
-  factor: "its second factor and its password",
+  factor: "its two-step sign-in and its password",
   password: "its password",
   api_token: "its API token",
   created_at: "its time of creation",

@@ -55,8 +55,8 @@ function compareFactor(
   there: AdoptedUser["totp"],
 ): void {
   if (totpSecret === undefined) verdict.fail("Its authenticator app does not open here.");
-  else if (factorRows < secondFactors) verdict.fail("One of its second factors is lost here.");
-  else if (there !== null && secondFactors === 0) verdict.change("It has no second factor here.");
+  else if (factorRows < secondFactors) verdict.fail("One of its second steps is lost here.");
+  else if (there !== null && secondFactors === 0) verdict.change("It has no two-step sign-in here.");
   else if (there !== null && totpSecret?.equals(there.secret) !== true) {
     verdict.change("Its authenticator app differs from the source's.");
   }

@@ -115,7 +115,7 @@ test("rows left out for missing keys are imported once the keys are given, and t
     expect(problemsOf(report).sort()).toEqual([...partly, lostKey].sort());
     expect(report.read()).toMatchObject({ users: { brought: 0, known: 4 }, differences: [] });
   }
-  expect(report.text()).toContain("An earlier run imported it without its second factor and its password.");
+  expect(report.text()).toContain("An earlier run imported it without its two-step sign-in and its password.");
   expect(await signInTo(target, own)).toMatchObject({ waitsForFactor: false });
   expect(await signInTo(target, password)).toBeUndefined();
 

@@ -229,7 +229,7 @@ test("an installation that uses the default key is imported with a warning", asy
   const run = await makeImportTarget().run(installDefaultKey());
   expect(run.exitCode).toBe(0);
   expect(run.stdout).toMatch(/4 pushes were sealed under the published default key, .*\(3, 7, 8, 12\)/);
-  expect(run.stdout).toMatch(/1 user's second factor was sealed under the published default key/);
+  expect(run.stdout).toMatch(/1 user's two-step sign-in was sealed under the published default key/);
 });
 
 test("neither the output nor the report contains a secret, token, name or email address", async () => {

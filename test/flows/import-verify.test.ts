@@ -240,7 +240,7 @@ test.each([
     "lost its second factor",
     "DELETE FROM totp_factors WHERE user_id = $user",
     alice,
-    "One of its second factors is lost here.",
+    "One of its second steps is lost here.",
   ],
   [
     "has another sealed second factor",

@@ -278,7 +278,7 @@ describe("keys", () => {
       expect.stringMatching(
         /^\d pushes were sealed under the published default key, .* change the secrets that matter/,
       ),
-      expect.stringMatching(/^1 user's second factor was sealed under the published default key/),
+      expect.stringMatching(/^1 user's two-step sign-in was sealed under the published default key/),
       expect.stringContaining("1 user has backup codes, which are not imported"),
     ]);
   });

@@ -21,7 +21,7 @@ describe("a user whose second factor cannot be read", () => {
     expect(alice).toMatchObject({
       outcome: "read",
       row: { passwordHash: "", totp: null, apiToken: "nAaDnoZLGfC4JKsefkqL" },
-      missingParts: [{ part: "factor", reason: expect.stringContaining("No key opens its second factor") }],
+      missingParts: [{ part: "factor", reason: expect.stringContaining("No key opens its two-step sign-in") }],
     });
   });
 

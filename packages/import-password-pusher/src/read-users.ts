@@ -72,12 +72,15 @@ function totpOf(
   if (booleanOf(record.otp_required_for_login) === false) return null;
   const sealed = textOf(record.otp_secret_ciphertext) ?? "";
   if (sealed === "") {
-    missingParts.push({ part: "factor", reason: `Its second factor is active and has no secret, ${withoutPassword}.` });
+    missingParts.push({
+      part: "factor",
+      reason: `Its two-step sign-in is active and has no secret, ${withoutPassword}.`,
+    });
     return "lost";
   }
   const opening = lockbox.open({ table: "users", column: "otp_secret_ciphertext" }, sealed);
   if (opening.outcome === "unreadable") {
-    missingParts.push({ part: "factor", reason: `No key opens its second factor, ${withoutPassword}.` });
+    missingParts.push({ part: "factor", reason: `No key opens its two-step sign-in, ${withoutPassword}.` });
     return "lost";
   }
   if (opening.underDefaultKey) rowWarnings.add("userUnderDefaultKey", id);

@@ -27,8 +27,8 @@ const sentences = {
     "pushes were sealed under the published default key, completely or in part: anybody with a copy of the database can read them, so change the secrets that matter",
   ],
   userUnderDefaultKey: [
-    "user's second factor was sealed under the published default key",
-    "users' second factors were sealed under the published default key",
+    "user's two-step sign-in was sealed under the published default key",
+    "users' two-step sign-ins were sealed under the published default key",
   ],
   notificationUnderDefaultKey: [
     "link delivery's addresses were sealed under the published default key",

@@ -164,7 +164,9 @@ export const operations: readonly V1Operation[] = [
     answers: {
       200: { description: "The push. One that has ended already is unchanged.", schema: schemas.PushAnswer },
       ...badToken,
-      403: refused("It is another user's push, the token lacks the scope, or its user lacks a required second factor."),
+      403: refused(
+        "It is another user's push, the token lacks the scope, or its user lacks the required two-step sign-in.",
+      ),
       ...unknownPush,
       ...always,
     },
@@ -205,7 +207,7 @@ export const operations: readonly V1Operation[] = [
       200: { description: "Audit entries.", schema: schemas.AuditAnswer },
       ...badPage,
       ...badToken,
-      403: refused("It is not your push, the token lacks the scope, or its user lacks a required second factor."),
+      403: refused("It is not your push, the token lacks the scope, or its user lacks the required two-step sign-in."),
       ...unknownPush,
       ...always,
     },

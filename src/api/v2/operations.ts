@@ -52,9 +52,11 @@ export const always = {
 };
 export const badToken = { 401: refused("The token is not valid, or a token is required.") };
 export const unknownPush = { 404: refused("No such push.") };
-// If second factors are required, the token of a user without one is refused on every route that reads tokens.
-export const lacksFactor = { 403: refused("The token's user lacks the second factor that this server requires.") };
-export const lacksScope = { 403: refused("The token lacks the scope, or its user lacks a required second factor.") };
+// If two-step sign-in is required, the token of a user without it is refused on every route that reads tokens.
+export const lacksFactor = { 403: refused("The token's user lacks the two-step sign-in that this server requires.") };
+export const lacksScope = {
+  403: refused("The token lacks the scope, or its user lacks the required two-step sign-in."),
+};
 export const badPage = { 400: refused("Invalid page parameter.") };
 
 const listing = {
@@ -249,7 +251,9 @@ export const operations: readonly Operation[] = [
     answers: {
       200: { description: "The push. One that has ended already is unchanged.", schema: schemas.PushAnswer },
       ...badToken,
-      403: refused("It is another user's push, the token lacks the scope, or its user lacks a required second factor."),
+      403: refused(
+        "It is another user's push, the token lacks the scope, or its user lacks the required two-step sign-in.",
+      ),
       ...unknownPush,
       ...always,
     },
@@ -294,7 +298,7 @@ export const operations: readonly Operation[] = [
       200: { description: "Audit entries.", schema: schemas.AuditAnswer },
       ...badPage,
       ...badToken,
-      403: refused("It is not your push, the token lacks the scope, or its user lacks a required second factor."),
+      403: refused("It is not your push, the token lacks the scope, or its user lacks the required two-step sign-in."),
       ...unknownPush,
       ...always,
     },
@@ -320,7 +324,7 @@ export const operations: readonly Operation[] = [
       201: { description: "The emails wait to be sent.", schema: schemas.MessageAnswer },
       400: refused("Not JSON or not a form."),
       ...badToken,
-      403: refused("It is not your push, the token lacks the scope, or its user lacks a required second factor."),
+      403: refused("It is not your push, the token lacks the scope, or its user lacks the required two-step sign-in."),
       404: refused("No such push, or this server does not email links."),
       413: refused("The body is too large."),
       415: refused("Another media type."),

@@ -99,7 +99,7 @@ export function signOnOnlyConfig(
   if (singleSignOn?.only !== true) return { signOnOnly: false };
   if (requireSecondFactor.value) {
     report.warn(
-      `${requireSecondFactor.env} has no effect: with PWP__OIDC__ONLY the second factor is the provider's. Require it there.`,
+      `${requireSecondFactor.env} has no effect: with PWP__OIDC__ONLY two-step sign-in is the provider's. Require it there.`,
     );
   }
   return { signOnOnly: true, requireSecondFactor: false };
