@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -12,6 +12,7 @@ import { ownerShots, publicShots, type Shot } from "./screenshots/shots.ts";
 import { takeStrips } from "./screenshots/strip.ts";
 
 const outDir = join(root, "docs/screenshots");
+const serverClock = new URL("./screenshots/server-clock.ts", import.meta.url).href;
 
 interface Look {
   readonly width: number;
@@ -30,18 +31,22 @@ const allLooks: readonly Look[] = [
 ];
 
 /** The built server on an empty folder. */
-async function startServer(dataDir: string): Promise<{ server: ChildProcess; origin: string; bootCode: string }> {
+async function startServer(
+  dataDir: string,
+  clockFile: string,
+): Promise<{ server: ChildProcess; origin: string; bootCode: string }> {
   const environment = {
     ...process.env,
     PORT: "0",
     HOST: "127.0.0.1",
     DATA_DIR: dataDir,
+    CLOCK_FILE: clockFile,
     PWP__OVERRIDE_BASE_URL: "https://push.example.com",
     // All requests come from one address, in quick succession.
     PWP__THROTTLING__MINUTE: "unlimited",
     PWP__THROTTLING__SECOND: "unlimited",
   };
-  const server = spawn(process.execPath, [serverFile, "serve"], {
+  const server = spawn(process.execPath, ["--import", serverClock, serverFile, "serve"], {
     env: environment,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -95,13 +100,16 @@ await Promise.all([
 ]);
 const workDir = await mkdtemp(join(tmpdir(), "sealpush-screenshots-"));
 const dataDir = join(workDir, "data");
-const { server, origin, bootCode } = await startServer(dataDir);
+const clockFile = join(workDir, "clock");
+const setClock = (behindMs: number) => writeFile(clockFile, String(behindMs));
+await setClock(0);
+const { server, origin, bootCode } = await startServer(dataDir, clockFile);
 try {
   const browser = await launchBrowser();
   try {
     await takeStrips(browser, origin, outDir);
     await takeAll(publicShots, { browser, origin, looks: allLooks, signIn: undefined });
-    const { signIn, shown } = await moveIn(origin, dataDir, bootCode);
+    const { signIn, shown } = await moveIn(origin, dataDir, bootCode, setClock);
     await takeAll(ownerShots(shown), { browser, origin, looks: twoLooks, signIn });
   } finally {
     await browser.close();

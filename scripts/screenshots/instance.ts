@@ -25,18 +25,35 @@ interface Visitor {
 
 const ada = { address: "192.0.2.17", userAgent: browsers.firefox };
 
-/** Creates the first administrator, other users, tokens and pushes through the pages and the API. */
-export async function moveIn(origin: string, dataDir: string, bootCode: string) {
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** Sets how far the clock of the server is behind. */
+type SetClock = (behindMs: number) => Promise<void>;
+
+/** Creates the first administrator, other users, tokens and pushes through the pages and the API, in the course of a week. */
+export async function moveIn(
+  origin: string,
+  dataDir: string,
+  bootCode: string,
+  setClock: SetClock = () => Promise.resolve(),
+) {
+  await setClock(6 * dayMs);
   await send(origin, "/first_run", { form: { ...administrator, boot_code: bootCode }, visitor: ada });
   for (const email of others) await createUser(email, dataDir);
-  const phone = { address: "203.0.113.40", userAgent: browsers.safari };
-  const cookie = cookieOf(await send(origin, "/users/sign_in", { form: administrator, visitor: phone }));
+  const cookie = await signIn(origin);
   await send(origin, "/users/token", {
     form: { name: "build server", may_create: "1", expires_in_days: "90" },
     visitor: ada,
     cookie,
   });
-  return { signIn: administrator, shown: await sharePushes(origin, cookie) };
+  return { signIn: administrator, shown: await sharePushes(origin, setClock) };
+}
+
+async function signIn(origin: string): Promise<string> {
+  const phone = { address: "203.0.113.40", userAgent: browsers.safari };
+  return cookieOf(await send(origin, "/users/sign_in", { form: administrator, visitor: phone }));
 }
 
 /** Creates a user by the operator's command: such accounts are confirmed. */
@@ -50,7 +67,13 @@ async function createUser(email: string, dataDir: string): Promise<void> {
   if (exitCode !== 0) throw new Error(`user create ended with ${exitCode}.`);
 }
 
-async function sharePushes(origin: string, cookie: string): Promise<ShownPush> {
+async function sharePushes(origin: string, setClock: SetClock): Promise<ShownPush> {
+  let cookie = "";
+  // A session may not be idle for long.
+  const at = async (behindMs: number) => {
+    await setClock(behindMs);
+    cookie = await signIn(origin);
+  };
   const push = async (fields: Readonly<Record<string, string>>) => {
     const form = Object.entries(fields).map(([name, value]) => [`push[${name}]`, value]);
     const answer = await send(origin, "/p", { form: Object.fromEntries(form), visitor: ada, cookie });
@@ -58,13 +81,16 @@ async function sharePushes(origin: string, cookie: string): Promise<ShownPush> {
     if (urlToken === undefined) throw new Error("A push was not made.");
     return urlToken;
   };
-  for (const name of ["VPN, new colleague", "Payroll portal", "Mail server, root"]) await push({ payload: "a", name });
-  const key = await push({ payload: "a", name: "API key, staging", expire_after_views: "3" });
-  await open(origin, key, { address: "198.51.100.23", userAgent: browsers.firefox });
-  await push({ kind: "qr", payload: "WIFI:T:WPA;S:Guests;P:quartz-lantern;;", name: "Guest Wi-Fi" });
+  const colleague = { address: "198.51.100.23", userAgent: browsers.chrome };
+  const phone = { address: "203.0.113.40", userAgent: browsers.safari };
+  await at(6 * dayMs);
+  await push({ payload: "a", name: "VPN, new colleague", expire_after_days: "30" });
   const used = await push({ payload: "a", name: "Licence key", note: "Ticket 4711", expire_after_views: "1" });
-  await open(origin, used, { address: "198.51.100.23", userAgent: browsers.chrome });
-  await push({ kind: "url", payload: "https://example.com/invoice", name: "Invoice", passphrase: "willow" });
+  await at(5 * dayMs);
+  await open(origin, used, colleague);
+  await push({ kind: "qr", payload: "WIFI:T:WPA;S:Guests;P:quartz-lantern;;", name: "Guest Wi-Fi" });
+  await at(3 * dayMs);
+  const portal = await push({ payload: "a", name: "Payroll portal" });
   const shown = await push({
     payload: "quartz-lantern-willow-93",
     name: "Database, production",
@@ -73,9 +99,20 @@ async function sharePushes(origin: string, cookie: string): Promise<ShownPush> {
     expire_after_days: "14",
     expire_after_views: "5",
   });
-  await open(origin, shown, { address: "198.51.100.23", userAgent: browsers.chrome }, "latern");
-  await open(origin, shown, { address: "198.51.100.23", userAgent: browsers.chrome }, "lantern");
-  await open(origin, shown, { address: "203.0.113.40", userAgent: browsers.safari }, "lantern");
+  await at(2 * dayMs);
+  await open(origin, shown, colleague, "latern");
+  await open(origin, shown, colleague, "lantern");
+  await at(26 * hourMs);
+  await push({ kind: "url", payload: "https://example.com/invoice", name: "Invoice", passphrase: "willow" });
+  const key = await push({ payload: "a", name: "API key, staging", expire_after_views: "3" });
+  await at(5 * hourMs);
+  await open(origin, portal, phone);
+  await at(50 * minuteMs);
+  await open(origin, shown, phone, "lantern");
+  await push({ payload: "a", name: "Mail server, root" });
+  await at(4 * minuteMs);
+  await open(origin, key, { address: "198.51.100.23", userAgent: browsers.firefox });
+  await at(0);
   return { urlToken: shown };
 }
 

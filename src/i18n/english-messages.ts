@@ -1002,12 +1002,11 @@ export interface EnglishMessages {
       readonly url: string;
       readonly qr: string;
     };
-    readonly protectedHeading: string;
-    readonly protectedText: string;
     readonly protectedWhole: string;
     readonly protectedWholeFiles: string;
     readonly currentPassphrase: string;
     readonly currentPassphraseHint: string;
+    readonly changePassphrase: string;
     readonly newPassphrase: string;
     readonly newPassphraseHint: string;
     readonly removePassphrase: string;

@@ -65,6 +65,7 @@ describe.each([
     const { page } = await site.visit(options);
     const push = await site.push({ payload: "old", passphrase: "phrase" }, "owned");
     await page.goto(`/p/${push.urlToken}/edit`);
+    await page.getByText(edit.changePassphrase).click();
     await page.getByText(edit.protectedWhole).waitFor();
     const current = page.getByLabel(edit.currentPassphrase, { exact: true });
     for (const [given, problem] of [
@@ -86,6 +87,7 @@ describe.each([
 
     await page.goto(`/p/${push.urlToken}/edit`);
     await page.getByLabel(edit.newContent.text, { exact: true }).fill("everything anew");
+    await page.getByText(edit.changePassphrase).click();
     await page.getByLabel(edit.removePassphrase).check();
     await page.getByRole("button", { name: edit.submit }).click();
     await page.waitForURL(/preview$/);

@@ -62,6 +62,24 @@ describe("the keys of people who are signed in", () => {
     await page.waitForURL("**/p");
   });
 
+  it("are those of a Mac on a Mac, and shown so", async () => {
+    const { page } = await site.visit({ signedIn: true, reducedMotion: "reduce" });
+    await page.addInitScript("Object.defineProperty(navigator, 'platform', { get: () => 'MacIntel' })");
+    await page.goto("/");
+    expect((await page.locator(".key-hint").textContent())?.trim()).toBe("⌘ ↵");
+    await page.goto("/requests");
+    await page.keyboard.press("Control+K");
+    await page.keyboard.press("?");
+    const list = page.getByRole("dialog", { name: keys.heading });
+    await list.waitFor();
+    expect(await page.locator("dialog").count()).toBe(1);
+    expect(await list.locator("kbd").allTextContents()).toEqual(["/", "j", "k", "Enter", "n", "⌘", "K", "?"]);
+    await page.keyboard.press("Escape");
+    await list.waitFor({ state: "detached" });
+    await page.keyboard.press("Meta+K");
+    await page.getByRole("dialog", { name: keys.pages }).waitFor();
+  });
+
   it("do nothing for others", async () => {
     const { page } = await site.visit();
     await page.goto("/users/sign_in");

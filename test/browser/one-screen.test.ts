@@ -100,6 +100,22 @@ it.each([320, 360])("the form fits %i px with text of twice the size", async (wi
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
 });
 
+it.each(["en", "de", "es", "fr", "pt-BR", "ja", "ar"])(
+  "what can be done with a link is one row at 1280 px, in %s",
+  async (language) => {
+    const { urlToken } = await site.push({ payload: "x" }, "owned");
+    const { page } = await site.visit({ signedIn: true, viewport: { width: 1280, height: 800 } });
+    await page.addInitScript("navigator.share = () => Promise.resolve()");
+    await page.goto(`/p/${urlToken}/preview?locale=${language}`);
+    await page.locator("[data-share]").waitFor();
+    const tops = await page
+      .locator(".handover-actions > :visible")
+      .evaluateAll((actions) => actions.map((action) => Math.round(action.getBoundingClientRect().top)));
+    expect(tops).toHaveLength(6);
+    expect(new Set(tops).size).toBe(1);
+  },
+);
+
 describe("pushing and copying", () => {
   /** Fourteen characters, as a generated password. */
   const secret = "correct-horse!";
@@ -199,13 +215,15 @@ describe("the line that options, labels and emails are folded behind", () => {
   });
 });
 
-it("the form of an edit is at most 1,200 px high at 1280 px, with its button in sight, and starts at the name", async () => {
+it("the form of an edit is at most 1,100 px high at 1280 px, with its button in sight, and starts at the name", async () => {
   const { page } = await site.visit({ signedIn: true, viewport: { width: 1280, height: 900 } });
   const { urlToken } = await site.push({ payload: "secret", passphrase: "phrase", notify_on_view: true }, "owned");
   await page.goto(`/p/${urlToken}/edit`);
-  expect(await heightOf(page)).toBeLessThanOrEqual(1_200);
+  expect(await heightOf(page)).toBeLessThanOrEqual(1_100);
   expect(await bottomOf(page, "[data-sends-by-keys]")).toBeLessThanOrEqual(900);
   expect(await focusedId(page)).toBe("push_name");
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await heightOf(page)).toBeLessThanOrEqual(1_700);
 });
 
 it.each([

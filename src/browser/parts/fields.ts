@@ -1,4 +1,5 @@
 import { pageLocale } from "./local-times.ts";
+import { isMac } from "./mac.ts";
 /** A field with `data-select` selects itself when it gets the focus. */
 export function enableSelectOnFocus(): void {
   for (const field of document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("[data-select]")) {
@@ -58,6 +59,8 @@ export function sendByKeys(): void {
       event.preventDefault();
       if (button.checkVisibility()) button.form?.requestSubmit(button);
     });
+    const shown = button.querySelector(".key-hint");
+    if (isMac() && shown !== null) shown.textContent = "⌘ ↵";
   }
 }
 

@@ -1,3 +1,5 @@
+import { isMac } from "./mac.ts";
+
 /** What a key does on every page of people who are signed in; pages/parts/keys.tsx lists the same. */
 const actions: Readonly<Record<string, () => boolean>> = {
   "/": () => focusOn(document.querySelector<HTMLElement>('main input[type="search"]')),
@@ -20,7 +22,6 @@ export function enableKeys(): void {
   document.querySelector("[data-shows-keys]")?.addEventListener("click", () => show("[data-keys-list]"));
 }
 
-const isMac = () => /^(?:Mac|iP)/.test(navigator.platform);
 const isDialogOpen = () => document.querySelector("dialog[open]") !== null;
 
 function isTyping(target: EventTarget | null): boolean {

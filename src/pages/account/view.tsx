@@ -79,7 +79,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
         </Notice>
       )}
       <FormNotices state={model.state} problems={found} page={page} />
-      {sections[model.tab]({ model, page })}
+      <div class="cards">{sections[model.tab]({ model, page })}</div>
     </Layout>
   );
 }

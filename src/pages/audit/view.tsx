@@ -53,7 +53,7 @@ export function auditView(model: AuditModel, page: PageContext): Page {
       page={page}
       title={dashboard.auditTitle}
       privatePage
-      width="regular"
+      width="wide"
       scripts={hasSealedLabels(model.listed.push) ? ["open-sealed.js"] : []}
     >
       <div class="page-heading">
@@ -63,21 +63,31 @@ export function auditView(model: AuditModel, page: PageContext): Page {
         <h1>{dashboard.auditTitle}</h1>
         <p class="lead">{dashboard.auditLead}</p>
       </div>
-      <AboutPush model={model} page={page} />
-      <div class="card">
-        {events.length === 0 ? (
-          <p>{dashboard.noEvents}</p>
-        ) : (
-          <Timeline events={events} emails={emails} nowMs={nowMs} messages={page.messages} byOwner={dashboard.owner} />
-        )}
-        <Pager
-          messages={page.messages}
-          number={model.page}
-          hasMore={model.hasMore}
-          hrefOf={(number) => pageHref(page, auditPath(model.listed.push.urlToken, number))}
-        />
+      <div class="audit">
+        <AboutPush model={model} page={page} />
+        <div class="stack">
+          <div class="card">
+            {events.length === 0 ? (
+              <p>{dashboard.noEvents}</p>
+            ) : (
+              <Timeline
+                events={events}
+                emails={emails}
+                nowMs={nowMs}
+                messages={page.messages}
+                byOwner={dashboard.owner}
+              />
+            )}
+            <Pager
+              messages={page.messages}
+              number={model.page}
+              hasMore={model.hasMore}
+              hrefOf={(number) => pageHref(page, auditPath(model.listed.push.urlToken, number))}
+            />
+          </div>
+          <Downloads urlToken={model.listed.push.urlToken} page={page} />
+        </div>
       </div>
-      <Downloads urlToken={model.listed.push.urlToken} page={page} />
     </Layout>
   );
 }
@@ -227,8 +237,10 @@ export function Timeline({ events, emails = new Map(), nowMs, messages, byOwner 
             <Icon name={iconOf(event)} />
           </span>
           <div class="timeline-text">
-            <h3>{sentenceFor(event, messages, byOwner)}</h3>
-            <BothTimes timeMs={event.updatedAt} nowMs={nowMs} messages={messages} />
+            <div class="timeline-head">
+              <h3>{sentenceFor(event, messages, byOwner)}</h3>
+              <BothTimes timeMs={event.updatedAt} nowMs={nowMs} messages={messages} />
+            </div>
             {event.kind !== "limit" && <Details entry={event} emails={emails} messages={messages} />}
           </div>
         </li>
@@ -255,7 +267,7 @@ const icons: Readonly<Record<TrailEvent["kind"], IconName>> = {
   download: "download",
   edit: "pencil",
   expire: "trash",
-  creation_email_send: "external",
+  creation_email_send: "mail",
   limit: "clock",
 };
 

@@ -68,7 +68,7 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
       page={page}
       title={created.title}
       privatePage
-      width="regular"
+      width={page.user === null ? "regular" : "wide"}
       styles={["created.css"]}
       // The second one stores the key.
       scripts={[
@@ -90,7 +90,7 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
             </figure>
             <CodeFiles model={model} page={page} />
           </div>
-          <div class="card stack">
+          <div class="card link-card">
             <LinkToHandOut link={link} messages={messages} />
             <Actions model={model} messages={messages} />
             <WhatHappens model={model} messages={messages} />
@@ -360,7 +360,7 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
         <MailLanguageField page={page} name="notify_emails_to_locale" value={form.locale} />
         <div class="form-end">
           <button type="submit" class="button">
-            <Icon name="external" />
+            <Icon name="mail" />
             <span>{pushEmails.send}</span>
           </button>
         </div>

@@ -51,9 +51,11 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
             </p>
           ))}
         </div>
-        <a class="button button-primary" href={pageHref(page, "/")}>
-          {nav.newPush}
-        </a>
+        {model.pushes.length > 0 && (
+          <a class="button button-primary" href={pageHref(page, "/")}>
+            {nav.newPush}
+          </a>
+        )}
       </div>
       {model.isDeleted && (
         <Notice tone="success" icon="check">

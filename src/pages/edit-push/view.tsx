@@ -104,7 +104,7 @@ function EditForm({ model: { form, urlToken, push, hiddenFields }, page }: EditP
         {!isSealed && (
           <>
             <Controls group="currentPassphrase" form={form} page={page} />
-            <Controls group="passphrase" form={form} page={page} />
+            <PassphraseControls form={form} page={page} />
           </>
         )}
         <div class="form-end edit-end">
@@ -128,7 +128,7 @@ function EditForm({ model: { form, urlToken, push, hiddenFields }, page }: EditP
 
 /** What only the key of the push decrypts. None of it is shown: each field takes a replacement. */
 function ContentControls({ form, page }: FormProps) {
-  const { edit, endToEnd } = page.messages;
+  const { endToEnd } = page.messages;
   if (form.edited?.push.endToEnd) {
     return (
       <Notice tone="info" icon="key">
@@ -138,16 +138,26 @@ function ContentControls({ form, page }: FormProps) {
   }
   return (
     <>
-      {form.edited?.push.passphraseRequired && (
-        <Notice tone="info" icon="key">
-          <h2 class="notice-heading">{edit.protectedHeading}</h2>
-          <p>{edit.protectedText}</p>
-          <p>{mayHaveFiles(form) ? edit.protectedWholeFiles : edit.protectedWhole}</p>
-        </Notice>
-      )}
       <Controls group="files" form={form} page={page} />
       <Controls group="payload" form={form} page={page} />
     </>
+  );
+}
+
+/** Few edits change a passphrase: its fields are folded unless something is wrong or set there. */
+function PassphraseControls({ form, page }: FormProps) {
+  const { edit } = page.messages;
+  const controls = <Controls group="passphrase" form={form} page={page} />;
+  if (!form.edited?.push.passphraseRequired) return controls;
+  const isOpen = summaryOf(["passphrase"], form, page).length > 0 || form.values.removePassphrase;
+  return (
+    <details class="disclosure" open={isOpen}>
+      <summary>{edit.changePassphrase}</summary>
+      <div class="push-end-fold">
+        {controls}
+        <p class="field-hint">{mayHaveFiles(form) ? edit.protectedWholeFiles : edit.protectedWhole}</p>
+      </div>
+    </details>
   );
 }
 

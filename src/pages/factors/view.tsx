@@ -24,9 +24,11 @@ export function factorsView(model: FactorsModel, page: PageContext): Page {
         </Notice>
       )}
       {hasFactor(model) && model.backupCodesLeft === 0 && <CodesMissing model={model} page={page} />}
-      <AppSection model={model} page={page} />
-      <PasskeySection model={model} page={page} />
-      {hasFactor(model) && <BackupCodesSection model={model} page={page} />}
+      <div class="cards">
+        <AppSection model={model} page={page} />
+        <PasskeySection model={model} page={page} />
+        {hasFactor(model) && <BackupCodesSection model={model} page={page} />}
+      </div>
       <p class="field-hint">{manage.othersEnd}</p>
     </Layout>
   );

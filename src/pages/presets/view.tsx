@@ -153,7 +153,7 @@ function PresetForm({ model, page }: Props) {
     page.messages,
   );
   return (
-    <section class="card" aria-labelledby="preset_heading">
+    <section class="card preset-card" aria-labelledby="preset_heading">
       <h2 class="section-heading" id="preset_heading">
         {typed.was === "" ? text.make : text.change({ name: typed.was })}
       </h2>

@@ -27,7 +27,6 @@ function RequestEndings({ request, page }: Pick<AnswersModel, "request"> & { rea
       {request.state === "open" && (
         <Confirm
           page={page}
-          icon="clock"
           label={text.close}
           explanation={text.closeText}
           confirm={text.close}
@@ -53,7 +52,13 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
   const { messages } = page;
   const { requests: text } = messages;
   return (
-    <Layout page={page} title={text.heading} privatePage width="regular" scripts={["requests.js"]}>
+    <Layout
+      page={page}
+      title={text.heading}
+      privatePage
+      width={page.user === null ? "regular" : "wide"}
+      scripts={["requests.js"]}
+    >
       <div class="page-heading">
         <h1 translate={untranslated}>
           <bdi>{request.title}</bdi>
@@ -64,54 +69,56 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
           </p>
         )}
       </div>
-      <section class="card stack" data-ends-keys>
-        <RequestFacts request={request} page={page} />
-        {request.state === "open" && (
-          <LinkField
-            id="link"
-            label={text.link}
-            hint={text.linkHint}
-            value={link}
-            copy={text.copyLink}
-            page={page}
-            primary
-          />
-        )}
-        {request.identitySealed === "" && (
-          <div hidden data-request-key="found">
+      <div class="stack cards">
+        <section class="card stack" data-ends-keys>
+          <RequestFacts request={request} page={page} />
+          {request.state === "open" && (
             <LinkField
-              id="private_link"
-              label={text.privateLink}
-              hint={request.isAnonymous ? text.privateOnlyHint : text.privateHint}
-              value=""
-              copy={text.copyPrivateLink}
+              id="link"
+              label={text.link}
+              hint={text.linkHint}
+              value={link}
+              copy={text.copyLink}
               page={page}
+              primary
             />
-          </div>
-        )}
-        <KeyHere request={request} page={page} />
-      </section>
-      <section
-        class="card stack"
-        aria-labelledby="answers"
-        data-encryption-check={request.encryptionCheck}
-        data-identity-sealed={request.identitySealed}
-      >
-        <h2 class="section-heading" id="answers">
-          {text.answers}
-        </h2>
-        {answers.length === 0 ? <p>{text.noAnswers}</p> : <AnswerKey request={request} page={page} />}
-        {answers.length > 0 && (
-          <>
-            <p>{text.once}</p>
-            <ul class="rows">
-              {answers.map((push, at) => (
-                <AnswerRow key={push.id} push={push} number={at + 1} hasAudit={!request.isAnonymous} page={page} />
-              ))}
-            </ul>
-          </>
-        )}
-      </section>
+          )}
+          {request.identitySealed === "" && (
+            <div hidden data-request-key="found">
+              <LinkField
+                id="private_link"
+                label={text.privateLink}
+                hint={request.isAnonymous ? text.privateOnlyHint : text.privateHint}
+                value=""
+                copy={text.copyPrivateLink}
+                page={page}
+              />
+            </div>
+          )}
+          <KeyHere request={request} page={page} />
+        </section>
+        <section
+          class="card stack"
+          aria-labelledby="answers"
+          data-encryption-check={request.encryptionCheck}
+          data-identity-sealed={request.identitySealed}
+        >
+          <h2 class="section-heading" id="answers">
+            {text.answers}
+          </h2>
+          {answers.length === 0 ? <p>{text.noAnswers}</p> : <AnswerKey request={request} page={page} />}
+          {answers.length > 0 && (
+            <>
+              <p>{text.once}</p>
+              <ul class="rows">
+                {answers.map((push, at) => (
+                  <AnswerRow key={push.id} push={push} number={at + 1} hasAudit={!request.isAnonymous} page={page} />
+                ))}
+              </ul>
+            </>
+          )}
+        </section>
+      </div>
       <RequestEndings request={request} page={page} />
     </Layout>
   );

@@ -27,7 +27,7 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
     </a>
   );
   return (
-    <Layout page={page} title={text.heading} privatePage width="regular">
+    <Layout page={page} title={text.heading} privatePage width="wide">
       <div class="heading-row" data-ends-keys>
         <div class="page-heading">
           <h1>{text.heading}</h1>
@@ -179,6 +179,30 @@ function WantedKinds({ form, state, takesText, takesFiles, page }: WantedKindsPr
   );
 }
 
+function Limits({ form, state, daysMax, page }: RequestFormProps & Pick<NewRequestModel, "daysMax">) {
+  const { requests: text } = page.messages;
+  return (
+    <div class="limits">
+      <NumberField
+        id={fieldIds.answersMax}
+        label={text.answersMax}
+        problem={state.problems.answersMax}
+        value={form.answersMax}
+        range={{ min: 1, max: requestLimits.answersMax }}
+        required
+      />
+      <NumberField
+        id={fieldIds.expireAfterDays}
+        label={text.days}
+        problem={state.problems.expireAfterDays}
+        value={form.expireAfterDays}
+        range={{ min: 1, max: daysMax }}
+        required
+      />
+    </div>
+  );
+}
+
 function RequestKey({ isAnonymous, page }: Pick<NewRequestModel, "isAnonymous"> & { readonly page: PageContext }) {
   const { messages } = page;
   const { requests: text } = messages;
@@ -250,7 +274,7 @@ export function newRequestView(
       page={page}
       title={text.make}
       privatePage
-      width="regular"
+      width="wide"
       scripts={["new-request.js"]}
       asksFirstAt={newRequestPath}
     >
@@ -261,33 +285,18 @@ export function newRequestView(
       <FormNotices state={state} problems={found} page={page} />
       <ScriptNotices page={page} />
       <section class="card">
-        <PostForm page={page} class="form" action={requestsPath} id="request" autoComplete="off">
-          <TitleAndNote form={form} state={state} page={page} />
-          <WantedKinds form={form} state={state} takesText={takesText} takesFiles={takesFiles} page={page} />
-          <div class="page-actions">
-            <NumberField
-              id={fieldIds.answersMax}
-              label={text.answersMax}
-              problem={state.problems.answersMax}
-              value={form.answersMax}
-              range={{ min: 1, max: requestLimits.answersMax }}
-              required
-            />
-            <NumberField
-              id={fieldIds.expireAfterDays}
-              label={text.days}
-              problem={state.problems.expireAfterDays}
-              value={form.expireAfterDays}
-              range={{ min: 1, max: daysMax }}
-              required
-            />
+        <PostForm page={page} class="push-form" action={requestsPath} id="request" autoComplete="off">
+          <div class="push-content">
+            <TitleAndNote form={form} state={state} page={page} />
+            <WantedKinds form={form} state={state} takesText={takesText} takesFiles={takesFiles} page={page} />
           </div>
-          <RequestKey isAnonymous={isAnonymous} page={page} />
-          <input type="hidden" name="recipient" value="" />
-          <input type="hidden" name="encryption_check" value="" />
-          <input type="hidden" name="identity_sealed" value="" />
-          <div class="form-end" hidden data-scripted>
-            <button type="submit" class="button button-primary button-large">
+          <div class="push-end">
+            <Limits form={form} state={state} daysMax={daysMax} page={page} />
+            <RequestKey isAnonymous={isAnonymous} page={page} />
+            <input type="hidden" name="recipient" value="" />
+            <input type="hidden" name="encryption_check" value="" />
+            <input type="hidden" name="identity_sealed" value="" />
+            <button type="submit" class="button button-primary button-large" hidden data-scripted>
               {text.submit}
             </button>
           </div>
