@@ -1,9 +1,10 @@
 import { makeLinkKey } from "@sealpush/age/link-key";
 import { sealText } from "@sealpush/age/seal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
 import { bearer, password, startTestApp, type TestApp } from "../support/app.ts";
 import { TestClock } from "../support/domain.ts";
-import { countRows } from "../support/engine-database.ts";
+import { countRows, readRows } from "../support/engine-database.ts";
 import { makeFolder } from "../support/folders.ts";
 import { makeGroup } from "../support/groups.ts";
 import { requestFor } from "../support/policy-doors.ts";
@@ -307,11 +308,16 @@ describe("forms", () => {
     expect(page).toMatch(/id="push_passphrase"[^>]* required/);
   });
 
-  test("as they come create what is allowed", async () => {
+  test.each([
+    ["60", 'value="3" selected>1 hour<'],
+    ["5", "<option value selected>5 minutes<"],
+    ["1", "<option value selected>1 minute<"],
+  ])("as they come create what is allowed, with a life of %s minutes too", async (minutes, shown) => {
     await using app = await startTestApp({
-      environment: { PWP__POLICY__MAX_MINUTES: "60", PWP__POLICY__MAX_VIEWS: "2" },
+      environment: { PWP__POLICY__MAX_MINUTES: minutes, PWP__POLICY__MAX_VIEWS: "2" },
     });
     const page = await html(app, "/");
+    expect(page).toContain(shown);
     const views = page.match(/name="push\[expire_after_views\]" value="(\d+)"/)?.[1] ?? "";
     const answer = await app.server.inject({
       method: "POST",
@@ -319,11 +325,14 @@ describe("forms", () => {
       headers: { "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" },
       payload: new URLSearchParams({
         "push[payload]": "x",
-        "push[expire_after_duration]": "3",
+        "push[expire_after_duration]": /value="(\d*)" selected/.exec(shown)?.[1] ?? "",
         "push[expire_after_views]": views,
       }).toString(),
     });
     expect(answer.statusCode).toBe(303);
+    const lives = "SELECT expires_at - created_at AS life FROM pushes";
+    const [push] = await readRows<{ life: number }>(app.app.domain.db, lives);
+    expect(push?.life).toBe(Number(minutes) * minuteMs);
   });
 
   test("without any kind say that nothing can be created", async () => {

@@ -201,10 +201,13 @@ export const exactEnd = "at";
 /** One of these times, any number of days, or an exact end: those of the fields after it. */
 export function ExpiryControl({ id, name, label, value, problem, form, page }: ControlProps) {
   const { newPush, formats } = page.messages;
+  const { maxMinutes } = form.policy;
   const times = offeredTimes(form.settings, form.policy).map(({ minutes, code }) => ({
     value: code,
     label: formats.timeSpan(minutes),
   }));
+  // A rule may allow less than every time with a code. Without one, the server takes the longest life.
+  const isShort = times.length === 0 && !offersDays(form) && maxMinutes !== null;
   return (
     <SelectField
       id={id}
@@ -214,6 +217,7 @@ export function ExpiryControl({ id, name, label, value, problem, form, page }: C
       problem={problem}
       options={[
         ...times,
+        ...(isShort ? [{ value: "", label: formats.timeSpan(maxMinutes) }] : []),
         ...(offersDays(form) ? [{ value: "", label: newPush.otherDays }] : []),
         { value: exactEnd, label: newPush.exactEnd },
       ]}
