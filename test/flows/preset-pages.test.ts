@@ -127,7 +127,7 @@ describe("the pages of presets", () => {
     const late = await change(second, "7");
     expect(late.status).toBe(409);
     for (const text of [
-      "Someone else changed this preset while you were editing.",
+      "Someone else changed this preset meanwhile.",
       "Saved meanwhile: Short; Views: 3.",
       'name="revision" value="2"',
     ]) {
