@@ -3,7 +3,7 @@ import { withDatabaseOf } from "../support/database-of.ts";
 import { readRows } from "../support/engine-database.ts";
 import { expectEverything } from "../support/password-pusher/expect-everything.ts";
 import { type ExpectedInstallation, expected } from "../support/password-pusher/expected.ts";
-import { makeImportTarget, pushTagged } from "../support/password-pusher/import-run.ts";
+import { importOf, makeImportTarget, pushTagged } from "../support/password-pusher/import-run.ts";
 import {
   type Installation,
   installDefaultKey,
@@ -35,6 +35,20 @@ describe.each([
   ["SQLite, without a key", defaultKey, () => installDefaultKey(), 0],
 ] as const)("an installation on %s", (_name, there, install, exitCode) => {
   it(whole, async () => await expectWholeMove(there, await install(), exitCode));
+});
+
+it("rules judge nothing that is imported", async () => {
+  const environment = {
+    PWP__POLICY__PASSPHRASE_REQUIRED: "true",
+    PWP__POLICY__MAX_MINUTES: "1",
+    PWP__POLICY__MAX_VIEWS: "1",
+    PWP__POLICY__KINDS: "qr",
+    PWP__POLICY__ENCRYPTION_REQUIRED: "true",
+  };
+  const target = makeImportTarget();
+  const run = await target.cli.run(importOf(installDefaultKey()), { environment });
+  expect(run.exitCode, run.stderr + run.stdout).toBe(0);
+  await expectEverything(target, defaultKey, 1);
 });
 
 it("however often an ended push was asked for there, its refused retrievals count up to its limit, as here", async () => {
