@@ -101,6 +101,7 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
     "design/sealpush.css",
     "design/admin.css",
     "design/dark.css",
+    "design/dark-logo.css",
     "design/signed-in.css",
     "created/created.css",
   ].map((name) => `src/pages/${name}`);

@@ -1297,7 +1297,10 @@ export interface EnglishMessages {
     readonly anySource: string;
     readonly allowed: string;
     readonly noSettings: string;
-    readonly settingCounts: Message<{ count: number; set: number }>;
+    readonly settingCounts: Message<{ count: number }>;
+    readonly settingsSet: string;
+    readonly settingsAll: string;
+    readonly settingsFound: string;
     readonly setting: string;
     readonly value: string;
     readonly from: string;
@@ -1353,7 +1356,8 @@ export interface EnglishMessages {
       readonly taken: string;
       readonly tooMany: string;
       readonly badGroup: Message<{ max: number }>;
-      readonly groupLead: Message<{ name: string; count: number }>;
+      readonly groupLead: Message<{ count: number }>;
+      readonly pages: string;
       readonly addMembers: string;
       readonly addMembersText: string;
       readonly addresses: string;
@@ -1366,15 +1370,13 @@ export interface EnglishMessages {
       readonly tooManyAdded: string;
       readonly delete: string;
       readonly deleteText: Message<{ count: number }>;
-      readonly all: string;
-      readonly rulesLead: Message<{ name: string; people: number }>;
+      readonly rulesLead: Message<{ people: number }>;
       readonly byInstance: Message<{ value: string }>;
       readonly nothing: string;
       readonly anonymous: Message<{ rules: string }>;
       readonly service: {
         readonly heading: string;
-        readonly of: Message<{ name: string }>;
-        readonly lead: Message<{ name: string }>;
+        readonly lead: string;
         readonly mayCreateText: string;
         readonly mayRead: string;
         readonly mayReadText: string;
@@ -1386,7 +1388,6 @@ export interface EnglishMessages {
         readonly deleted: Message<{ tokens: number; pushes: number }>;
         readonly stopped: Message<{ count: number }>;
         readonly createsNothing: string;
-        readonly back: string;
       };
     };
     readonly productName: string;

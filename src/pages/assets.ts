@@ -7,6 +7,7 @@ export type AssetName =
   | "created.css"
   | "signed-in.css"
   | "dark.css"
+  | "dark-logo.css"
   | "favicon.svg"
   | "icon-180.png"
   | "icon-192.png"

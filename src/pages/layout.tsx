@@ -30,6 +30,8 @@ export interface LayoutProps {
   readonly scripts?: readonly AssetName[];
   /** Style sheets in addition to `sealpush.css`, which every page has. */
   readonly styles?: readonly AssetName[];
+  /** The page is shown in a frame where no script runs. */
+  readonly isStill?: boolean;
   /** The path of this page, for GET. With it, the forms of the page are sent only where the server answers; see AsksFirst. */
   readonly asksFirstAt?: string | undefined;
   readonly children: ComponentChildren;
@@ -46,6 +48,7 @@ export function Layout({
   styles = [],
   asksFirstAt,
   leadsTo,
+  isStill = false,
   children,
 }: LayoutProps) {
   const { messages, assetUrl, assetIntegrity, theme, appearance } = page;
@@ -74,7 +77,10 @@ export function Layout({
             <link key={name} rel="stylesheet" href={assetUrl(name)} />
           ),
         )}
-        {themeMode !== "light" && <link rel="stylesheet" href={assetUrl("dark.css")} media={darkMedia(themeMode)} />}
+        {themeMode !== "light" &&
+          darkSheetsOf(theme).map((name) => (
+            <link key={name} rel="stylesheet" href={assetUrl(name)} media={darkMedia(themeMode)} />
+          ))}
         <ThemeStyle theme={theme} />
         {!privatePage && !page.recipientsOnly && (
           <>
@@ -83,13 +89,14 @@ export function Layout({
           </>
         )}
         <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />
-        {(
-          [
-            "page.js",
-            ...(page.user === null ? [] : (["signed-in.js"] as const)),
-            ...(asksFirstAt === undefined ? [] : (["ask-first.js"] as const)),
-            ...scripts,
-          ] as const
+        {(isStill
+          ? []
+          : ([
+              "page.js",
+              ...(page.user === null ? [] : (["signed-in.js"] as const)),
+              ...(asksFirstAt === undefined ? [] : (["ask-first.js"] as const)),
+              ...scripts,
+            ] as const)
         ).map((name) => (
           <script key={name} type="module" src={assetUrl(name)} integrity={assetIntegrity(name)} />
         ))}
@@ -122,6 +129,10 @@ function ThemeStyle({ theme }: Pick<PageContext, "theme">) {
       {text !== undefined && <style dangerouslySetInnerHTML={{ __html: text }} />}
     </>
   );
+}
+
+function darkSheetsOf({ logo }: PageContext["theme"]): readonly AssetName[] {
+  return logo === undefined ? ["dark.css"] : ["dark.css", "dark-logo.css"];
 }
 
 function darkMedia(themeMode: "auto" | "dark"): string {

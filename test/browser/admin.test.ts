@@ -152,6 +152,17 @@ describe.each([
     expect(await page.locator("style, link[href^='/branding/']").count()).toBe(0);
   });
 
+  it("shows the current look beside the forms", async () => {
+    const { page } = await site.visit(options);
+    await page.goto("/admin/look");
+    const shown = page.frameLocator(`iframe[title="${admin.preview}"]`);
+    const heading = shown.getByRole("heading", { name: en.step.heading, includeHidden: true });
+    await heading.waitFor();
+    const fontOf = (element: Element) => getComputedStyle(element).fontFamily;
+    expect(await heading.evaluate(fontOf)).toBe(await page.locator("h1").evaluate(fontOf));
+    expect(await shown.locator("script").count()).toBe(0);
+  });
+
   it("sets the name and the logo of the instance", async () => {
     const { page } = await site.visit(options);
     await page.goto("/admin/look");
@@ -165,6 +176,9 @@ describe.each([
     const logo = page.locator(".wordmark img.brand-logo");
     await logo.waitFor();
     expect((await logo.boundingBox())?.height).toBe(32);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await logo.evaluate((image) => getComputedStyle(image).backgroundColor)).toBe("rgb(245, 246, 243)");
+    await page.emulateMedia({ colorScheme: "light" });
     for (const part of ["logo", "name"]) {
       const reset = page.locator(`form[action="/admin/look/${part}/reset"] button`);
       await reset.click();
@@ -332,4 +346,49 @@ it("shows a user with a short address in a row of 40 px on a wide screen, and of
     await page.goto("/admin/users");
     expect((await row.boundingBox())?.height).toBeLessThanOrEqual(heightMax);
   }
+});
+
+it("breaks a long address at its dots on a narrow screen, never within a word", async () => {
+  const { page } = await site.visit({ signedIn: "administrator" });
+  const address = "katherine.johnson@langley.research.of.the.agency.example.org";
+  await page.goto("/admin/users");
+  await page.locator("summary", { hasText: admin.createUser }).click();
+  await page.locator("#new_user").fill(address);
+  await answerTo(page, () => page.getByRole("button", { name: admin.createUser, exact: true }).click());
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto("/admin/users");
+  const link = page.getByRole("link", { name: address, exact: true });
+  expect(await link.textContent()).toBe(address);
+  const linesOfParts = await link.locator("span").evaluate((element) =>
+    [...element.childNodes].flatMap((node) => {
+      if (node.nodeType !== Node.TEXT_NODE) return [];
+      const range = document.createRange();
+      range.selectNode(node);
+      return [range.getClientRects().length];
+    }),
+  );
+  expect(linesOfParts).toEqual(address.split(/(?=[@.])/).map(() => 1));
+  expect((await link.boundingBox())?.height).toBeGreaterThan(30);
+});
+
+describe("with mail and limits set", () => {
+  const used = openSite({
+    PWP__MAIL__SMTP_ADDRESS: "mail.example.com",
+    PWP__MAIL__SMTP_PORT: "587",
+    PWP__MAIL__MAILER_SENDER: "push@example.com",
+    PWP__ACCOUNT_BYTES_PER_DAY: "10GiB",
+    PWP__PURGE_AFTER: "30 days",
+  });
+
+  it("shows the settings on a page of at most 1,500 px: what is set, and the groups of all folded", async () => {
+    const { page } = await used.visit({ signedIn: "administrator" });
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto("/admin/settings");
+    const setHere = page.locator("section", { has: page.getByRole("heading", { name: admin.settingsSet }) });
+    const row = setHere.getByRole("row").filter({ hasText: "PWP__MAIL__SMTP_PORT" });
+    expect(await row.locator("td").first().innerText()).toBe("587");
+    expect(await setHere.getByRole("columnheader").allTextContents()).toEqual([admin.setting, admin.value, admin.from]);
+    expect(await page.locator("details[open]").count()).toBe(0);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(1_500);
+  });
 });

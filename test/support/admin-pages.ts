@@ -160,7 +160,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
   };
   const ruleModel = {
     ...{ rules: { ...noRules, mailDomains: [text] }, outer: { ...noRules, maxViews: 3, mailDomains: [text] } },
-    target: { path: "/admin/rules", group: null, people: 2 },
+    target: { scope: "instance" as const, path: "/admin/rules", group: null, people: 2 },
     ...{ revision: 1, savedMeanwhile: undefined, state: untouched, warnings: [], isSaved: true, isForged: true },
   };
   const filter = { owner: text, kind: "qr" as const, state: "expired" as const, beforeId: 7 };
@@ -175,7 +175,13 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
       },
       page,
     ),
-    rulesView({ ...ruleModel, target: { path: "/admin/groups/1/rules", group: { name: text }, people: 2 } }, page),
+    rulesView(
+      {
+        ...ruleModel,
+        target: { scope: { groupId: 1 }, path: "/admin/groups/1/rules", group: { name: text }, people: 2 },
+      },
+      page,
+    ),
     ...groupPages(text, page),
     ...sessionsPages(usersNamed(text), text, page),
     ...[
@@ -268,6 +274,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
         accent: text,
         style: text,
         theme: page.theme,
+        preview: text,
         outcome: "saved",
         state: { ...untouched, problems: { name: text, logo: text, accent: text, style: text } },
       },

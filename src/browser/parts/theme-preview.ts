@@ -2,17 +2,19 @@
 const pauseMs = 400;
 
 /**
- * Shows in a frame how the change that was made last would look, as the server renders it. Nothing is stored. No script runs
- * in the frame, and the page's own policy applies there: it loads from this origin only.
+ * Shows in the frame of the page how the change that was made last would look, as the server renders it. Nothing is stored.
+ * The page's own policy applies in the frame: it loads from this origin only.
  */
 export async function previewTheme(): Promise<void> {
   const section = document.querySelector<HTMLElement>("[data-theme-preview]");
   const problem = section?.querySelector("[role=status]");
   const forms = document.querySelectorAll<HTMLFormElement>(".admin-theme form[id]");
-  const style = document.querySelector<HTMLFormElement>("#style_form");
-  if (section === null || !problem || style === null) return;
-  const { label = "", failed = "" } = section.dataset;
-  const frame = await openFrame(section, label);
+  const frame = section?.querySelector("iframe");
+  if (section === null || !problem || !frame) return;
+  const { failed = "" } = section.dataset;
+  if (document.readyState !== "complete") {
+    await new Promise((resolve) => window.addEventListener("load", resolve, { once: true }));
+  }
   if (frame.contentDocument === null) {
     // This browser applies the page's policy, which allows no frames, also to an empty one.
     section.hidden = true;
@@ -43,18 +45,6 @@ export async function previewTheme(): Promise<void> {
       if (form.checkValidity()) timer = window.setTimeout(() => void update(form), pauseMs);
     });
   }
-  await update(style);
-}
-
-async function openFrame(section: HTMLElement, label: string): Promise<HTMLIFrameElement> {
-  const frame = document.createElement("iframe");
-  frame.title = label;
-  frame.sandbox.add("allow-same-origin");
-  frame.srcdoc = "<!doctype html>";
-  const loaded = new Promise((resolve) => frame.addEventListener("load", resolve, { once: true }));
-  section.append(frame);
-  await loaded;
-  return frame;
 }
 
 /** @throws TypeError without an answer. */
@@ -72,8 +62,6 @@ async function askForPreview(form: HTMLFormElement, signal: AbortSignal) {
 function showIn({ contentDocument: shown, contentWindow }: HTMLIFrameElement, page: Document, style: string): void {
   if (shown === null || contentWindow === null) return;
   for (const element of page.querySelectorAll("script, title, [data-only-in-tab]")) element.remove();
-  // Nothing in it can be pressed or reached by the keyboard.
-  page.body.inert = true;
   // The style sheets of the head stay loaded, so that the frame does not flicker.
   if (shown.head.innerHTML === page.head.innerHTML) shown.body.replaceWith(page.body);
   else shown.documentElement.replaceWith(page.documentElement);

@@ -280,6 +280,7 @@ function RequestTable({
       caption={bulk.recent}
       rows={latest}
       fit="values"
+      class="bulk-endings"
       columns={[
         {
           label: bulk.deletedPushes,
@@ -295,7 +296,7 @@ function RequestTable({
           ),
         },
         { label: bulk.started, time: ({ requestedAt }) => requestedAt },
-        { label: bulk.network, value: ({ network }) => network && <bdi dir="ltr">{network}</bdi> },
+        { label: bulk.network, long: true, value: ({ network }) => network && <bdi dir="ltr">{network}</bdi> },
         {
           label: bulk.createdBefore,
           time: ({ createdBefore, requestedAt }) => (createdBefore < requestedAt ? createdBefore : null),
@@ -304,7 +305,7 @@ function RequestTable({
           label: bulk.largerMib,
           value: ({ largerThanBytes: bytes }) => bytes > 0 && formats.number(bytes / mebibyte),
         },
-        { label: bulk.whose, value: (request) => ownersName(request.owners, page.messages) },
+        { label: bulk.whose, long: true, value: (request) => ownersName(request.owners, page.messages) },
       ]}
       empty={null}
     />

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Administrator } from "../../accounts/accounts.ts";
 import { Layout, type LayoutProps } from "../layout.tsx";
-import { type AdminSection, type PageContext, pageHref } from "../page.ts";
+import { type AdminSection, type PageContext, pageHref, untranslated } from "../page.ts";
 import type { SignedInRequest } from "../request.ts";
 
 /** The administrator who acts, for the administrators' audit trail. */
@@ -32,14 +32,26 @@ export function groupPath(groupId: number): string {
   return `${adminPaths.groups}/${groupId}`;
 }
 
+/** The pages of a group, and where each is below the group's own. */
+const groupTabs = { members: "", rules: "/rules", presets: "/presets", tokens: "/tokens" } as const;
+
+/** The group that a page is about, and which of its pages that is. */
+export interface GroupTab {
+  /** undefined: the users who are in no group, who have rules only. */
+  readonly id: number | undefined;
+  readonly name: string;
+  readonly current: keyof typeof groupTabs;
+}
+
 /** The rules of the users who are in no group. */
 export const otherRulesPath = `${adminPaths.groups}/else/rules`;
 
 interface AdminFrameProps {
   readonly page: PageContext;
   readonly current: AdminSection["name"];
-  /** What the page is about; the section by default. */
+  /** What the page is about; the group or the section by default. */
   readonly heading?: ComponentChildren;
+  readonly group?: GroupTab;
   readonly lead: string;
   readonly scripts?: LayoutProps["scripts"];
   /** See the layout. */
@@ -48,7 +60,9 @@ interface AdminFrameProps {
 }
 
 /** The layout of every administration page: the links to all of them, and a heading. */
-export function AdminFrame({ page, current, heading, lead, scripts = [], asksFirstAt, children }: AdminFrameProps) {
+export function AdminFrame(frame: AdminFrameProps) {
+  const { page, current, group, heading = group && <GroupName group={group} />, lead, scripts = [] } = frame;
+  const { asksFirstAt, children } = frame;
   const { admin } = page.messages;
   return (
     <Layout
@@ -71,7 +85,35 @@ export function AdminFrame({ page, current, heading, lead, scripts = [], asksFir
         <h1>{heading ?? admin[current]}</h1>
         <p class="lead">{lead}</p>
       </div>
+      {group?.id !== undefined && <GroupTabs id={group.id} current={group.current} page={page} />}
       {children}
     </Layout>
+  );
+}
+
+function GroupName({ group: { id, name } }: { readonly group: GroupTab }) {
+  return <bdi translate={id === undefined ? undefined : untranslated}>{name}</bdi>;
+}
+
+function GroupTabs({
+  id,
+  current,
+  page,
+}: Omit<GroupTab, "name"> & { readonly id: number; readonly page: PageContext }) {
+  const { admin } = page.messages;
+  const text = admin.groupsPage;
+  const labels = { members: text.members, rules: admin.rules, presets: admin.presets, tokens: text.service.heading };
+  return (
+    <nav class="segments section-tabs" aria-label={text.pages}>
+      {(Object.keys(groupTabs) as GroupTab["current"][]).map((tab) => (
+        <a
+          key={tab}
+          href={pageHref(page, `${groupPath(id)}${groupTabs[tab]}`)}
+          aria-current={tab === current ? "page" : undefined}
+        >
+          {labels[tab]}
+        </a>
+      ))}
+    </nav>
   );
 }

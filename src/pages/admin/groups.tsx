@@ -10,8 +10,9 @@ import {
   groupNameMax,
   membersPerPage,
 } from "../../policies/policies.ts";
-import { List, listPath } from "../lists/list.tsx";
+import { type Column, List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { EmailAddress } from "../parts/email-address.tsx";
 import { Checkbox, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
@@ -19,7 +20,6 @@ import type { SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths, groupPath, otherRulesPath } from "./frame.tsx";
 import { groupRulesPath } from "./rules.tsx";
-import { serviceTokensPath } from "./service-tokens.tsx";
 import { emailCharactersMax, userPath } from "./user.tsx";
 
 /** `GET /admin/groups` */
@@ -179,6 +179,10 @@ async function renderGroups(page: SignedInRequest, typed: TypedGroup, state: For
 export function groupsView(model: GroupsModel, page: PageContext): Page {
   const { admin } = page.messages;
   const text = admin.groupsPage;
+  const claims: Column<ListedGroup> = {
+    label: text.claim,
+    value: ({ claim }) => claim !== null && <bdi translate={untranslated}>{claim}</bdi>,
+  };
   return (
     <AdminFrame page={page} current="groups" lead={admin.groupsLead} asksFirstAt={adminPaths.groups}>
       <FormNotices state={model.state} page={page} />
@@ -209,10 +213,7 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
                 </a>
               ),
           },
-          {
-            label: text.claim,
-            value: ({ claim }) => (claim === null ? "-" : <bdi translate={untranslated}>{claim}</bdi>),
-          },
+          ...(model.hasClaims ? [claims] : []),
           { label: text.members, value: ({ members }) => page.messages.formats.number(members) },
           {
             label: admin.rules,
@@ -309,12 +310,28 @@ export function groupView(model: GroupModel, page: PageContext): Page {
     <AdminFrame
       page={page}
       current="groups"
-      lead={text.groupLead({ name: group.name, count: model.memberCount })}
+      group={{ ...group, current: "members" }}
+      lead={text.groupLead({ count: model.memberCount })}
       asksFirstAt={path}
     >
       <FormNotices state={model.state} page={page} />
-      <section class="card">
-        <PostForm page={page} class="form" action={path} autoComplete="off">
+      <Confirm
+        page={page}
+        isOpen={model.members !== undefined}
+        label={text.addMembers}
+        explanation={text.addMembersText}
+        confirm={text.addMembers}
+        action={`${path}/members`}
+        tone="plain"
+      >
+        <TextField id="members" label={text.addresses} value={model.members ?? ""} required />
+      </Confirm>
+      <MemberList model={model} page={page} />
+      <section class="card" aria-labelledby="group_settings">
+        <h2 class="section-heading" id="group_settings">
+          {admin.settings}
+        </h2>
+        <PostForm page={page} class="form admin-form" action={path} autoComplete="off">
           <GroupFields typed={typed} hasClaims={model.hasClaims} page={page} />
           <div class="form-end">
             <button type="submit" class="button button-primary">
@@ -323,40 +340,11 @@ export function groupView(model: GroupModel, page: PageContext): Page {
           </div>
         </PostForm>
       </section>
-      <p>
-        <a href={pageHref(page, groupRulesPath(group.id))}>{text.rulesOf({ name: group.name })}</a>
-      </p>
-      <p>
-        <a href={pageHref(page, `${path}/presets`)}>{page.messages.presets.heading}</a>
-      </p>
-      <p>
-        <a href={pageHref(page, serviceTokensPath(group.id))}>{text.service.of({ name: group.name })}</a>
-      </p>
-      <section aria-labelledby="members_heading">
-        <h2 class="section-heading" id="members_heading">
-          {text.members}
-        </h2>
-        <Confirm
-          page={page}
-          isOpen={model.members !== undefined}
-          label={text.addMembers}
-          explanation={text.addMembersText}
-          confirm={text.addMembers}
-          action={`${path}/members`}
-          tone="plain"
-        >
-          <TextField id="members" label={text.addresses} value={model.members ?? ""} required />
-        </Confirm>
-        <MemberList model={model} page={page} />
-      </section>
       <PostForm page={page} action={`${path}/delete`}>
         <button type="submit" class="button button-quiet-danger">
           {text.delete}
         </button>
       </PostForm>
-      <p>
-        <a href={pageHref(page, adminPaths.groups)}>{text.all}</a>
-      </p>
     </AdminFrame>
   );
 }
@@ -370,26 +358,32 @@ function MemberList({ model, page }: { readonly model: GroupModel; readonly page
       page={page}
       caption={text.members}
       rows={model.found}
+      fit="values"
       columns={[
         {
           label: admin.email,
           value: ({ userId, email }) => (
             <a href={pageHref(page, userPath(userId))} dir="ltr" translate={untranslated}>
-              {email}
+              <EmailAddress email={email} />
             </a>
           ),
+          long: true,
         },
         {
           label: text.memberBy,
-          value: (member) => <Membership member={member} group={group} page={page} />,
+          value: ({ byHand, byClaim }) =>
+            [...(byHand ? [text.byHand] : []), ...(byClaim ? [text.byClaim] : [])].join(", "),
         },
       ]}
+      actions={(member) => member.byHand && <RemoveMember member={member} group={group} page={page} />}
       empty={<p>{text.noMembers}</p>}
-      search={{
-        path: groupPath(group.id),
-        submit: admin.search,
-        filters: [{ name: "q", label: admin.searchUsers, value: model.text }],
-      }}
+      {...(model.memberCount > 0 && {
+        search: {
+          path: groupPath(group.id),
+          submit: admin.search,
+          filters: [{ name: "q", label: admin.searchUsers, value: model.text }],
+        },
+      })}
       paging={{
         number: model.page,
         hasMore: model.found.length === membersPerPage,
@@ -400,30 +394,25 @@ function MemberList({ model, page }: { readonly model: GroupModel; readonly page
   );
 }
 
-interface MembershipProps {
+interface RemoveMemberProps {
   readonly member: GroupMember;
   readonly group: Group;
   readonly page: PageContext;
 }
 
-function Membership({ member: { userId, email, byHand, byClaim }, group, page }: MembershipProps) {
+function RemoveMember({ member: { userId, email }, group, page }: RemoveMemberProps) {
   const { admin } = page.messages;
   const text = admin.groupsPage;
   return (
-    <>
-      {[...(byHand ? [text.byHand] : []), ...(byClaim ? [text.byClaim] : [])].join(", ")}
-      {byHand && (
-        <PostForm page={page} action={`${groupPath(group.id)}/members/remove`}>
-          <input type="hidden" name="user" value={String(userId)} />
-          <button
-            type="submit"
-            class="button button-quiet-danger"
-            aria-label={admin.actionOn({ action: text.remove, name: email })}
-          >
-            {text.remove}
-          </button>
-        </PostForm>
-      )}
-    </>
+    <PostForm page={page} class="row-actions" action={`${groupPath(group.id)}/members/remove`}>
+      <input type="hidden" name="user" value={String(userId)} />
+      <button
+        type="submit"
+        class="link-button action action-danger"
+        aria-label={admin.actionOn({ action: text.remove, name: email })}
+      >
+        {text.remove}
+      </button>
+    </PostForm>
   );
 }

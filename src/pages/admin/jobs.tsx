@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { isFailing, type JobRun, nextRunOf } from "../../database/job-runs.ts";
-import { List } from "../lists/list.tsx";
+import { type Column, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -84,7 +84,7 @@ export function jobsView(model: JobsModel, page: PageContext): Page {
         </Notice>
       )}
       <Queues model={model} page={page} />
-      <section class="section" aria-labelledby="job_list">
+      <section class="card" aria-labelledby="job_list">
         <h2 class="section-heading" id="job_list">
           {admin.jobList}
         </h2>
@@ -181,11 +181,24 @@ function JobTable({
   readonly page: PageContext;
 }) {
   const { admin, formats } = page.messages;
+  const failure: Column<JobRun> = {
+    label: admin.jobFailure,
+    long: true,
+    value: ({ failure, failedAt }) =>
+      failedAt !== null && (
+        <>
+          <code lang="en" dir="ltr">
+            {failure}
+          </code>{" "}
+          <RowTime timeMs={failedAt} nowMs={nowMs} messages={page.messages} />
+        </>
+      ),
+  };
   return (
     <List<JobRun>
       page={page}
       nowMs={nowMs}
-      caption={admin.jobList}
+      caption={{ headingId: "job_list" }}
       rows={runs}
       fit="values"
       columns={[
@@ -215,19 +228,7 @@ function JobTable({
           long: true,
           time: (run) => (processes === 0 ? null : (nextRunOf(run, nowMs) ?? null)),
         },
-        {
-          label: admin.jobFailure,
-          long: true,
-          value: ({ failure, failedAt }) =>
-            failedAt !== null && (
-              <>
-                <code lang="en" dir="ltr">
-                  {failure}
-                </code>{" "}
-                <RowTime timeMs={failedAt} nowMs={nowMs} messages={page.messages} />
-              </>
-            ),
-        },
+        ...(runs.some(({ failedAt }) => failedAt !== null) ? [failure] : []),
       ]}
       empty={null}
     />

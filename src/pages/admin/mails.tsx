@@ -4,6 +4,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
 import { List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, untranslated } from "../page.ts";
+import { EmailAddress } from "../parts/email-address.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
@@ -83,12 +84,14 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
             long: true,
             value: (email) => (
               <>
-                <bdi translate={email.to === null ? undefined : untranslated}>{email.to ?? admin.unreadable}</bdi>{" "}
+                <bdi translate={email.to === null ? undefined : untranslated}>
+                  <EmailAddress email={email.to ?? admin.unreadable} />
+                </bdi>{" "}
                 {email.kind !== null && <code class="badge">{email.kind}</code>}
               </>
             ),
           },
-          { label: admin.written, time: ({ createdAt }) => createdAt },
+          { label: admin.written, narrow: "unlabelled", time: ({ createdAt }) => createdAt },
           {
             label: admin.attempts,
             narrow: "hidden",

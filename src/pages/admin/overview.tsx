@@ -281,8 +281,10 @@ function Steps({ steps, page }: { readonly steps: readonly Step[]; readonly page
     <ul class="admin-steps">
       {steps.map(({ title, state, text, path, action }) => (
         <li key={title}>
-          {path === null ? <strong>{title}</strong> : <a href={pageHref(page, path)}>{title}</a>}{" "}
-          <span class={state === "done" ? "badge badge-active" : "badge"}>{states[state]}</span>
+          <div>
+            {path === null ? <strong>{title}</strong> : <a href={pageHref(page, path)}>{title}</a>}{" "}
+            <span class={state === "done" ? "badge badge-active" : "badge"}>{states[state]}</span>
+          </div>
           <p>{text}</p>
           {action}
         </li>

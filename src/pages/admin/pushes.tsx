@@ -11,6 +11,7 @@ import {
   stateOptions,
 } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
+import { EmailAddress } from "../parts/email-address.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
@@ -131,9 +132,16 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
         nowMs={model.nowMs}
         caption={admin.pushes}
         rows={pushes}
-        fit="corner"
+        fit="values"
+        class="admin-pushes"
         columns={columnsOf(model, page)}
-        actions={(push) => !push.expired && <EndForm push={push} filter={filter} page={page} />}
+        actions={(push) =>
+          !push.expired && (
+            <div class="row-actions wide-only">
+              <EndForm push={push} filter={filter} page={page} />
+            </div>
+          )
+        }
         empty={<p>{admin.noPushes}</p>}
         search={{
           path: adminPaths.pushes,
@@ -175,14 +183,15 @@ function columnsOf({ owners }: ColumnsModel, page: PageContext): readonly Column
   const owner: Column<PushOverview> = {
     label: admin.owner,
     long: true,
-    value: ({ ownerId }) => <bdi>{ownerId === null ? admin.noOwner : (owners.get(ownerId) ?? admin.goneOwner)}</bdi>,
+    narrow: "unlabelled",
+    value: ({ ownerId }) => (
+      <bdi>
+        <EmailAddress email={ownerId === null ? admin.noOwner : (owners.get(ownerId) ?? admin.goneOwner)} />
+      </bdi>
+    ),
   };
-  const size: Column<PushOverview> = {
-    label: admin.size,
-    narrow: "hidden",
-    value: ({ storedBytes }) => page.messages.formats.bytes(storedBytes),
-  };
-  return [name, owner, kind, { ...state, value: (push) => <Badges push={push} page={page} /> }, made, end, views, size];
+  const badges: Column<PushOverview> = { ...state, value: (push) => <Badges push={push} page={page} /> };
+  return [name, kind, badges, owner, made, end, { ...views, narrow: "hidden" }];
 }
 
 function FindForm({ page }: { readonly page: PageContext }) {
@@ -209,26 +218,21 @@ interface PushRowProps {
   readonly page: PageContext;
 }
 
-/** All facts of one push. */
+/** All facts of one push, whose name is the title of the page. */
 export function PushRow({ push, model, page }: PushRowProps) {
-  const [name, owner, , , ...facts] = columnsOf(model, page);
+  const { admin, formats } = page.messages;
+  const size: Column<PushOverview> = { label: admin.size, value: ({ storedBytes }) => formats.bytes(storedBytes) };
+  const facts = [...columnsOf(model, page).slice(3), size];
   return (
     <li class="row">
       <div class="row-main">
-        <h2 class="row-title">{name?.value?.(push, 0)}</h2>
         <span class="push-kind">
           <Icon name={push.kind} />
           {page.messages.kinds[push.kind]}
         </span>
         <Badges push={push} page={page} />
       </div>
-      <Facts
-        page={page}
-        nowMs={model.nowMs}
-        class="admin-facts"
-        row={push}
-        columns={owner === undefined ? facts : [owner, ...facts]}
-      />
+      <Facts page={page} nowMs={model.nowMs} class="admin-facts" row={push} columns={facts} />
       {!push.expired && (
         <div class="row-actions">
           <EndForm push={push} filter={model.filter} page={page} />

@@ -13,7 +13,7 @@ import {
   type RuleName,
   ruleNames,
 } from "../../policies/policies.ts";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import type { Page, PageContext } from "../page.ts";
 import { Checkbox, NumberField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -34,7 +34,7 @@ interface RulesTarget {
 }
 
 interface RulesModel {
-  readonly target: Pick<RulesTarget, "path" | "group" | "people">;
+  readonly target: RulesTarget;
   readonly rules: Policy;
   /** What holds besides: the rules of the settings, for a group those of the instance too. */
   readonly outer: Policy;
@@ -272,13 +272,20 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
   const { target, rules, revision, warnings } = model;
   const { admin } = page.messages;
   const text = admin.rulesPage;
-  const { group, path, people } = target;
-  const lead = group === null ? admin.rulesLead({ people }) : admin.groupsPage.rulesLead({ ...group, people });
+  const { group, path, scope, people } = target;
+  const lead = group === null ? admin.rulesLead({ people }) : admin.groupsPage.rulesLead({ people });
+  const id = typeof scope === "object" ? scope.groupId : undefined;
   return (
-    <AdminFrame page={page} current={group === null ? "rules" : "groups"} lead={lead} asksFirstAt={path}>
+    <AdminFrame
+      page={page}
+      current={group === null ? "rules" : "groups"}
+      {...(group !== null && { group: { id, name: group.name, current: "rules" } })}
+      lead={lead}
+      asksFirstAt={path}
+    >
       <RulesNotices model={model} page={page} />
       <section class="card">
-        <PostForm page={page} class="form admin-rules" action={path} autoComplete="off">
+        <PostForm page={page} class="form form-columns" action={path} autoComplete="off">
           <input type="hidden" name="revision" value={String(revision)} />
           {warnings.length > 0 && <input type="hidden" name="confirmed" value={warningMark(warnings)} />}
           <Box name="passphraseRequired" isOn={rules.passphraseRequired} hint={text.endToEnd} {...{ model, page }} />
@@ -317,11 +324,6 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
           </div>
         </PostForm>
       </section>
-      {group !== null && (
-        <p>
-          <a href={pageHref(page, adminPaths.groups)}>{admin.groupsPage.all}</a>
-        </p>
-      )}
     </AdminFrame>
   );
 }

@@ -104,7 +104,8 @@ export function serviceTokensView(model: ServiceTokensModel, page: PageContext):
     <AdminFrame
       page={page}
       current="groups"
-      lead={service.lead({ name })}
+      group={{ id, name, current: "tokens" }}
+      lead={service.lead}
       scripts={["passkeys.js"]}
       asksFirstAt={model.path}
     >
@@ -114,21 +115,12 @@ export function serviceTokensView(model: ServiceTokensModel, page: PageContext):
         </Notice>
       )}
       {model.made !== null && <MadeToken made={model.made} messages={page.messages} />}
-      <TokenFormCard model={model} page={page} />
       <TokenList model={model} page={page} />
       <p>
         <a href={pageHref(page, servicePushesPath(id))}>{service.pushes({ name })}</a>
       </p>
-      <BackToGroup group={model.group} page={page} />
+      <TokenFormCard model={model} page={page} />
     </AdminFrame>
-  );
-}
-
-function BackToGroup({ group: { id }, page }: { readonly group: Group; readonly page: PageContext }) {
-  return (
-    <p>
-      <a href={pageHref(page, groupPath(id))}>{page.messages.admin.groupsPage.service.back}</a>
-    </p>
   );
 }
 
@@ -141,7 +133,7 @@ export function servicePushesView(model: ServicePushesModel, page: PageContext):
   const { service } = page.messages.admin.groupsPage;
   const title = service.pushes({ name: group.name });
   return (
-    <AdminFrame page={page} current="groups" lead={title}>
+    <AdminFrame page={page} current="groups" group={{ ...group, current: "tokens" }} lead={title}>
       <ActivityList
         caption={title}
         empty={service.noPushes}
@@ -150,7 +142,6 @@ export function servicePushesView(model: ServicePushesModel, page: PageContext):
         pagePath={(number) => pushesPage(group.id, number)}
         page={page}
       />
-      <BackToGroup group={group} page={page} />
     </AdminFrame>
   );
 }

@@ -6,6 +6,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { type Column, type Filter, List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
+import { EmailAddress } from "../parts/email-address.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { ownPath } from "../return-path.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
@@ -188,16 +189,20 @@ function columnsOf({ ownId, hasWays }: SessionsModel, page: PageContext): readon
       value: ({ id, user }) => (
         <>
           <a href={pageHref(page, userPath(user.id))} dir="ltr" translate={untranslated}>
-            {user.email}
+            <EmailAddress email={user.email} />
           </a>{" "}
           {id === ownId && <span class="badge badge-active">{current}</span>}
         </>
       ),
     },
-    { label: browser, value: ({ userAgent }) => <bdi>{browserName(userAgent, page.messages)}</bdi> },
-    { label: from, value: ({ address }) => <bdi dir="ltr">{address}</bdi> },
+    {
+      label: browser,
+      narrow: "unlabelled",
+      value: ({ userAgent }) => <bdi>{browserName(userAgent, page.messages)}</bdi>,
+    },
+    { label: from, narrow: "unlabelled", value: ({ address }) => <bdi dir="ltr">{address}</bdi> },
     ...(hasWays ? [wayColumn] : []),
-    { label: began, time: ({ createdAt }) => createdAt },
+    { label: began, narrow: "hidden", time: ({ createdAt }) => createdAt },
     { label: seen, time: ({ seenAt }) => seenAt },
   ];
 }

@@ -54,6 +54,8 @@ function settingsPath({ text, from }: Pick<SettingsModel, "text" | "from">): str
 interface ShownSetting {
   readonly row: Setting<unknown>;
   readonly origin: SettingOrigin;
+  /** The search found something in the text that explains the setting. */
+  readonly isExplained: boolean;
 }
 
 /** The groups of the settings table that have a setting which matches. */
@@ -65,8 +67,9 @@ function matchingGroups({ text, from, settings }: SettingsModel) {
     rows: Object.values<Setting<unknown>>(rows).flatMap((row): readonly ShownSetting[] => {
       const origin = byName.get(row.env);
       if (origin === undefined || (from !== null && origin.from !== from)) return [];
-      const searched = [row.env, row.doc, origin.shown, title].join("\n").toLowerCase();
-      return searched.includes(part) ? [{ row, origin }] : [];
+      const isNamed = [row.env, origin.shown, title].join("\n").toLowerCase().includes(part);
+      const isExplained = part !== "" && (row.env === text || row.doc.toLowerCase().includes(part));
+      return isNamed || isExplained ? [{ row, origin, isExplained }] : [];
     }),
   }));
   return groups.filter(({ rows }) => rows.length > 0);
@@ -76,6 +79,7 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
   const { admin } = page.messages;
   const groups = matchingGroups(model);
   const isSearch = model.text !== "" || model.from !== null;
+  const setHere = isSearch ? [] : groups.flatMap(({ rows }) => rows.filter(isSet));
   return (
     <AdminFrame page={page} current="settings" lead={admin.settingsLead}>
       <SearchForm page={page} action={adminPaths.settings} submit={admin.search} wraps>
@@ -90,59 +94,85 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
           ]}
         />
       </SearchForm>
+      {setHere.length > 0 && (
+        <section class="card">
+          <h2 class="section-heading" id="set_here">
+            {admin.settingsSet}
+          </h2>
+          <SettingList headingId="set_here" rows={setHere} page={page} />
+        </section>
+      )}
       {groups.length === 0 ? (
         <p>{admin.noSettings}</p>
       ) : (
-        <div class="card admin-groups">
-          {groups.map(({ title, rows }, index) => (
-            <Group key={title} index={index} title={title} rows={rows} isOpen={isSearch} page={page} />
-          ))}
-        </div>
+        <section class="card">
+          <h2 class="section-heading" id="settings">
+            {isSearch ? admin.settingsFound : admin.settingsAll}
+          </h2>
+          <div class="admin-groups">
+            {groups.map(({ title, rows }, index) => (
+              <Group key={title} index={index} title={title} rows={rows} isOpen={isSearch} page={page} />
+            ))}
+          </div>
+        </section>
       )}
     </AdminFrame>
   );
 }
 
-interface GroupProps {
-  readonly index: number;
-  readonly title: string;
+function isSet({ origin }: ShownSetting): boolean {
+  return origin.from !== "default";
+}
+
+interface ListedSettings {
   readonly rows: readonly ShownSetting[];
-  readonly isOpen: boolean;
   readonly page: PageContext;
 }
 
+interface GroupProps extends ListedSettings {
+  readonly index: number;
+  readonly title: string;
+  readonly isOpen: boolean;
+}
+
 /** Titles and meanings are those of the documentation, which is in English. */
-function Group({ index, title, rows, isOpen, page }: GroupProps) {
-  const { admin } = page.messages;
-  const setCount = rows.filter(({ origin }) => origin.from !== "default").length;
+function Group({ index, title, isOpen, ...list }: GroupProps) {
+  const { rows, page } = list;
   return (
-    <details class="disclosure" open={isOpen || setCount > 0}>
+    <details class="disclosure" open={isOpen}>
       <summary class="admin-group-title">
-        <h2 class="section-heading" id={`group_${index}`} lang="en" dir="ltr">
+        <h3 id={`group_${index}`} lang="en" dir="ltr">
           {title}
-        </h2>
-        <span class="field-hint">{admin.settingCounts({ count: rows.length, set: setCount })}</span>
+        </h3>
+        <span class="field-hint">{page.messages.admin.settingCounts({ count: rows.length })}</span>
       </summary>
-      <List
-        page={page}
-        caption={{ headingId: `group_${index}` }}
-        rows={rows}
-        class="settings-table"
-        columns={settingColumns(isOpen, page)}
-        empty={null}
-      />
+      <SettingList headingId={`group_${index}`} {...list} />
     </details>
   );
 }
 
-/** @param isOpen shows the texts, where a search may have found something. */
-function settingColumns(isOpen: boolean, page: PageContext): readonly Column<ShownSetting>[] {
+function SettingList({ headingId, rows, page }: ListedSettings & { readonly headingId: string }) {
+  const columns = settingColumns(page);
+  const isChanged = rows.some(({ row }) => changedOn.has(row.env));
+  return (
+    <List
+      page={page}
+      caption={{ headingId }}
+      rows={rows}
+      class="settings-table"
+      columns={isChanged ? [...columns, changeColumn(page)] : columns}
+      empty={null}
+    />
+  );
+}
+
+function settingColumns(page: PageContext): readonly Column<ShownSetting>[] {
   const { admin } = page.messages;
   return [
     {
       label: admin.setting,
-      value: ({ row }) => (
-        <details class="admin-setting disclosure" open={isOpen}>
+      value: ({ row, isExplained }) => (
+        <details class="admin-setting disclosure" open={isExplained}>
           <summary>
             <code dir="ltr">{row.env}</code>
           </summary>
@@ -156,7 +186,7 @@ function settingColumns(isOpen: boolean, page: PageContext): readonly Column<Sho
         </details>
       ),
     },
-    { label: admin.value, value: ({ origin }) => <code dir="ltr">{origin.shown}</code> },
+    { label: admin.value, value: ({ origin }) => <code dir="ltr">{origin.shown.replaceAll("`", "")}</code> },
     {
       label: admin.from,
       narrow: "unlabelled",
@@ -164,22 +194,27 @@ function settingColumns(isOpen: boolean, page: PageContext): readonly Column<Sho
         <span class={from === "default" ? "field-hint wide-only" : "badge badge-active"}>{originName(from, page)}</span>
       ),
     },
-    {
-      label: admin.changeHere,
-      narrow: "unlabelled",
-      value: ({ row: { env } }) => {
-        const path = changedOn.get(env);
-        const label = admin.actionOn({ action: admin.changeHere, name: env });
-        return (
-          path !== undefined && (
-            <a href={pageHref(page, path)} aria-label={label}>
-              {admin.changeHere}
-            </a>
-          )
-        );
-      },
-    },
   ];
+}
+
+/** Only where one of the settings has a page that changes it. */
+function changeColumn(page: PageContext): Column<ShownSetting> {
+  const { admin } = page.messages;
+  return {
+    label: admin.changeHere,
+    narrow: "unlabelled",
+    value({ row: { env } }) {
+      const path = changedOn.get(env);
+      const label = admin.actionOn({ action: admin.changeHere, name: env });
+      return (
+        path !== undefined && (
+          <a href={pageHref(page, path)} aria-label={label}>
+            {admin.changeHere}
+          </a>
+        )
+      );
+    },
+  };
 }
 
 function EnglishFact({ label, text }: { readonly label: string; readonly text: string }) {

@@ -17,7 +17,7 @@ import { receiveForm } from "../../http/body/receive-body.ts";
 import { immutableFor } from "../../http/headers.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
-import type { Page, PageContext } from "../page.ts";
+import { type Page, type PageContext, renderPage } from "../page.ts";
 import { Field, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -139,7 +139,7 @@ type TypedTheme = Partial<Pick<ThemeModel, "name" | "accent" | "style">>;
 
 function renderTheme(page: SignedInRequest, typed: TypedTheme, state: FormState<BrandingPart>): FastifyReply {
   const theme = page.services.branding.theme();
-  const model: ThemeModel = {
+  const model = {
     name: typed.name ?? theme.name ?? "",
     accent: typed.accent ?? theme.accent?.colour ?? productAccent,
     style: typed.style ?? theme.style?.content.toString("utf8") ?? "",
@@ -148,8 +148,10 @@ function renderTheme(page: SignedInRequest, typed: TypedTheme, state: FormState<
     outcome: page.isGet ? (outcomes.find((name) => name === page.query("done")) ?? null) : null,
   };
   // Without the instance's style sheet: one that hides everything must not hide the button that removes it.
-  const view = (context: PageContext) =>
-    themeView(model, { ...context, theme: { ...context.theme, style: undefined } });
+  const view = (context: PageContext) => {
+    const preview = renderPage(previewView({ ...context, theme }, true));
+    return themeView({ ...model, preview }, { ...context, theme: { ...context.theme, style: undefined } });
+  };
   return page.renderPlain(view, {
     status: state.status,
     selfPath: page.isGet ? adminPaths.theme : null,
@@ -168,6 +170,8 @@ interface ThemeModel {
   readonly theme: Theme;
   readonly state: FormState<BrandingPart>;
   readonly outcome: (typeof outcomes)[number] | null;
+  /** The HTML of the page that recipients see first, as it looks now. */
+  readonly preview: string;
 }
 
 function accentText(problem: AccentProblem, { admin, formats }: Messages): string {
@@ -193,7 +197,8 @@ function problemText(problem: StyleSheetProblem, { admin }: Messages): string {
   }
 }
 
-export function themeView({ name, accent, style, theme, state, outcome }: ThemeModel, page: PageContext): Page {
+export function themeView(model: ThemeModel, page: PageContext): Page {
+  const { name, accent, style, theme, state, outcome, preview } = model;
   const { problems } = state;
   const { admin, formats } = page.messages;
   return (
@@ -257,7 +262,7 @@ export function themeView({ name, accent, style, theme, state, outcome }: ThemeM
             />
           </Part>
         </div>
-        <LivePreview page={page} />
+        <LivePreview preview={preview} page={page} />
       </div>
     </AdminFrame>
   );
@@ -287,40 +292,44 @@ function AccentPart({ accent, isSet, problem, page }: AccentPartProps) {
   );
 }
 
-/** A script shows here how the form that was changed last would look (browser/parts/theme-preview.ts). */
-function LivePreview({ page }: { readonly page: PageContext }) {
+/**
+ * The current look, and with scripts how the form that was changed last would look (browser/parts/theme-preview.ts). No script
+ * runs in the frame, and nothing in it can be pressed or reached by the keyboard.
+ */
+function LivePreview({ preview, page }: Pick<ThemeModel, "preview"> & { readonly page: PageContext }) {
   const { admin } = page.messages;
   return (
     <section
       class="card theme-preview"
       aria-labelledby="live_preview"
       data-theme-preview
-      data-label={admin.preview}
       data-failed={admin.previewFailed}
-      data-scripted
-      hidden
     >
       <h2 class="section-heading" id="live_preview">
         {admin.preview}
       </h2>
-      <div>
+      <div hidden data-scripted>
         <p>{admin.previewLead}</p>
         <p class="field-problem" role="status" />
       </div>
+      <iframe title={admin.preview} sandbox="allow-same-origin" srcDoc={preview} tabIndex={-1} inert />
     </section>
   );
 }
 
 /** The page that recipients see first, which nobody can send from here. */
-function previewView(page: PageContext): Page {
+function previewView(context: PageContext, isFramed = false): Page {
+  const page = { ...context, user: null, recipientsOnly: true };
   const { admin, step } = page.messages;
   return (
-    <Layout page={page} title={admin.preview} privatePage width="narrow">
-      <div data-only-in-tab>
-        <Notice tone="info" icon="eye">
-          <p>{admin.previewText}</p>
-        </Notice>
-      </div>
+    <Layout page={page} title={admin.preview} privatePage width="narrow" isStill={isFramed}>
+      {!isFramed && (
+        <div data-only-in-tab>
+          <Notice tone="info" icon="eye">
+            <p>{admin.previewText}</p>
+          </Notice>
+        </div>
+      )}
       <div class="card">
         <h1>{step.heading}</h1>
         <p class="lead">{step.viewsLeft({ count: 2 })}</p>

@@ -15,6 +15,7 @@ import { ProofFields } from "../factors/proof.tsx";
 import { type Column, Facts, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
+import { EmailAddress } from "../parts/email-address.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
@@ -219,7 +220,11 @@ export function userView(
     <AdminFrame
       page={page}
       current="users"
-      heading={<bdi translate={untranslated}>{user.email}</bdi>}
+      heading={
+        <bdi translate={untranslated}>
+          <EmailAddress email={user.email} />
+        </bdi>
+      }
       lead={admin.usersLead}
       asksFirstAt={userPath(user.id)}
     >
@@ -276,14 +281,14 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
   const { heading, from, began, seen } = messages.profile.sessions;
   const { browser } = messages.dashboard;
   return (
-    <section aria-labelledby="sessions">
+    <section class="card" aria-labelledby="sessions">
       <h2 class="section-heading" id="sessions">
         {heading}
       </h2>
       <List
         page={page}
         nowMs={nowMs}
-        caption={heading}
+        caption={{ headingId: "sessions" }}
         rows={sessions}
         fit="values"
         columns={[

@@ -4,6 +4,7 @@ import { normalizeEmail } from "../../base/email.ts";
 import { pageOf } from "../../http/parameters.ts";
 import { type Column, List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { EmailAddress } from "../parts/email-address.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
@@ -161,7 +162,7 @@ function userColumns({ ownId }: UsersModel, page: PageContext): readonly Column<
       value: ({ user }) => (
         <>
           <a href={pageHref(page, userPath(user.id))} dir="ltr" translate={untranslated}>
-            {user.email}
+            <EmailAddress email={user.email} />
           </a>{" "}
           {user.id === ownId && <span class="badge">{admin.you}</span>}
         </>

@@ -5,7 +5,7 @@ import { durationMinutes } from "../../http/push-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { PresetSettings, StoredPreset } from "../../pushes/pushes.ts";
 import { accountTabPath } from "../account/path.ts";
-import { AdminFrame, adminPaths } from "../admin/frame.tsx";
+import { AdminFrame } from "../admin/frame.tsx";
 import { Layout } from "../layout.tsx";
 import { List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
@@ -38,9 +38,11 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
         page={page}
         caption={text.heading}
         rows={model.presets}
+        fit="values"
         columns={[
           {
             label: text.name,
+            long: true,
             value: ({ name }) => (
               <a
                 href={pageHref(page, `${model.target.path}?edit=${encodeURIComponent(name)}`)}
@@ -51,7 +53,7 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
               </a>
             ),
           },
-          { label: text.settings, value: ({ settings }) => describeSettings(settings, page.messages) },
+          { label: text.settings, long: true, value: ({ settings }) => describeSettings(settings, page.messages) },
           { label: text.isDefault, value: ({ isDefault }) => (isDefault ? page.messages.admin.yes : "") },
         ]}
         actions={({ name, revision }) => (
@@ -76,7 +78,7 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
 }
 
 function Frame({
-  target: { group, path },
+  target: { group, path, scope },
   page,
   children,
 }: {
@@ -84,7 +86,7 @@ function Frame({
   readonly page: PageContext;
   readonly children: ComponentChildren;
 }) {
-  const { presets: text, profile, admin } = page.messages;
+  const { presets: text, profile } = page.messages;
   if (group === undefined) {
     return (
       <Layout page={page} title={text.heading} privatePage width="wide" asksFirstAt={path}>
@@ -103,15 +105,13 @@ function Frame({
     <AdminFrame
       page={page}
       current={group === null ? "presets" : "groups"}
+      {...(typeof scope === "object" &&
+        "groupId" in scope &&
+        group !== null && { group: { id: scope.groupId, name: group, current: "presets" } })}
       lead={group === null ? text.instance : text.ofGroup({ name: group })}
       asksFirstAt={path}
     >
       {children}
-      {group !== null && (
-        <p>
-          <a href={pageHref(page, adminPaths.groups)}>{admin.groupsPage.all}</a>
-        </p>
-      )}
     </AdminFrame>
   );
 }
