@@ -67,9 +67,11 @@ const membershipsOf = sql<[userId: number], UnopenedGroup & UnopenedMember>(
   `SELECT ${reading.selectList}, ${members.selectList} FROM group_members
    JOIN user_groups ON user_groups.id = group_members.group_id WHERE user_id = ? ORDER BY user_groups.name`,
 );
+/** Materialized: otherwise, before its statistics are taken anew, PostgreSQL may read the whole group for each of its members. */
 const membershipsAround = sql<[groupId: number], { userId: number; email: string; groupId: number }>(
-  `SELECT DISTINCT user_id AS userId, email, group_id AS groupId FROM group_members ${joinPeople}
-   WHERE user_id IN (SELECT user_id FROM group_members WHERE group_id = ?) ORDER BY email, group_id`,
+  `WITH around AS MATERIALIZED (SELECT DISTINCT user_id AS member FROM group_members WHERE group_id = ?)
+   SELECT DISTINCT user_id AS userId, email, group_id AS groupId FROM around
+   JOIN group_members ON group_members.user_id = member ${joinPeople} ORDER BY email, group_id`,
 );
 const putMember = groupMembers.insertion(
   `ON CONFLICT (user_id, group_id, by_claim) DO UPDATE SET mac = excluded.mac WHERE group_members.mac IS DISTINCT FROM excluded.mac`,
