@@ -58,6 +58,9 @@ describe("groups", () => {
       201,
     ]);
     expect((await root.post(`/admin/groups/${id}`, { name: "Support" })).status).toBe(303);
+    for (const user of ["", "x", "1.5", "1e400"]) {
+      expect([user, (await root.post(`/admin/groups/${id}/members/remove`, { user })).status]).toEqual([user, 404]);
+    }
     expect((await root.post(`/admin/groups/${id}/members/remove`, { user: String(ada.id) })).status).toBe(303);
     expect((await ada.policy()).sources).toEqual([]);
     expect((await trailOf(app)).toReversed()).toEqual([

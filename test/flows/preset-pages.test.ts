@@ -137,6 +137,13 @@ describe("the pages of presets", () => {
     const deletion = await second.post(`${path}/delete`, { name: "Short", revision: "1" });
     expect(deletion.status).toBe(409);
     expect(deletion.body).toContain("Saved meanwhile: Short; Views: 3.");
+    for (const revision of ["", "x", "1.5", "1e400", "1e30", "9007199254740991", "-1"]) {
+      expect([revision, (await second.post(`${path}/delete`, { name: "Short", revision })).status]).toEqual([
+        revision,
+        409,
+      ]);
+      expect([revision, (await change(second, "7", revision)).status]).toEqual([revision, 409]);
+    }
     const views = async () => (await app.app.domain.presets.list("instance"))[0]?.settings.expireAfterViews;
     expect(await views()).toBe(3);
     expect((await change(second, "7", "2")).status).toBe(303);

@@ -95,6 +95,9 @@ test("its scopes, networks and end are those it was made with, and an administra
   const other = await makeToken(root, path);
   const page = (await root.get(`${path}/tokens`)).body;
   const [id = ""] = [...page.matchAll(/name="token" value="(\d+)"/g)].map(([, found]) => found ?? "");
+  for (const token of ["", "x", "1.5", "1e400"]) {
+    expect([token, (await root.post(`${path}/tokens/revoke`, { token })).status]).toEqual([token, 303]);
+  }
   expect((await root.post(`${path}/tokens/revoke`, { token: id })).status).toBe(303);
   expect([(await create(app, other)).status, (await create(app, token)).status]).toEqual([401, 201]);
   app.clock.advance(7 * 24 * 60 * 60 * 1_000);

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { type FormFields, textOf } from "../../http/body/form-fields.ts";
+import { type FormFields, textOf, wholeNumberOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
 import {
   claimMax,
@@ -101,9 +101,9 @@ export function addMembers(page: SignedInRequest): Promise<FastifyReply> {
 /** `POST /admin/groups/:id/members/remove` */
 export async function removeMember(page: SignedInRequest): Promise<FastifyReply> {
   const { groups, accounts } = page.services;
-  const userId = Number(textOf(await page.form(), "user"));
+  const userId = wholeNumberOf(await page.form(), "user");
   const group = await groupOf(page);
-  const user = Number.isSafeInteger(userId) ? await accounts.findUser(userId) : undefined;
+  const user = await accounts.findUser(userId);
   if (group === undefined || user === undefined) return page.notFound();
   const entry = accounts.adminEntry("removed_member", memberSubject(group, user.email), administratorOf(page));
   await groups.setMember({ userId, groupId: group.id, isMember: false }, entry);

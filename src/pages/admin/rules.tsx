@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import { readDomains, ruleBounds } from "../../config/topics/policies.ts";
-import { type FormFields, textOf } from "../../http/body/form-fields.ts";
+import { type FormFields, textOf, wholeNumberOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import {
   activeRules,
@@ -98,7 +98,7 @@ export async function saveRules(page: SignedInRequest, findTarget: FindTarget): 
   const form: FormDeclaration<SignedInRequest, TypedRules, RuleName> = {
     read: (fields) => ({
       ...readRules(fields, page.messages),
-      revision: Number(textOf(fields, "revision")),
+      revision: wholeNumberOf(fields, "revision"),
       confirmed: textOf(fields, "confirmed"),
     }),
     show: (_, { rules, revision }, state) => renderRules(page, target, { rules, revision, state }),

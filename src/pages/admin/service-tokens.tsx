@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { noOrigin } from "../../accounts/accounts.ts";
-import { textOf } from "../../http/body/form-fields.ts";
+import { wholeNumberOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
 import { combine, type Group } from "../../policies/policies.ts";
 import { ActivityList, type ActivityModel } from "../activity/list.tsx";
@@ -41,7 +41,7 @@ export function createServiceToken(page: SignedInRequest): Promise<FastifyReply>
 /** `POST /admin/groups/:id/tokens/revoke` */
 export async function revokeServiceToken(page: SignedInRequest): Promise<FastifyReply> {
   const { accounts } = page.services;
-  const tokenId = Number(textOf(await page.form(), "token"));
+  const tokenId = wholeNumberOf(await page.form(), "token");
   const group = await groupOf(page);
   const account = group && (await accounts.findServiceAccount(group.id));
   if (group === undefined || account === undefined) return page.notFound();

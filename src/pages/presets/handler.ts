@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { textOf } from "../../http/body/form-fields.ts";
+import { textOf, wholeNumberOf } from "../../http/body/form-fields.ts";
 import type { Preset, StoredPreset } from "../../pushes/pushes.ts";
 import { presetsPath } from "../account/path.ts";
 import { administratorOf, adminPaths, groupPath } from "../admin/frame.tsx";
@@ -89,7 +89,7 @@ export async function deletePreset(page: SignedInRequest, findTarget: FindTarget
   const form = await page.form();
   const target = await findTarget(page);
   if (target === undefined) return page.notFound();
-  const was = { name: textOf(form, "name"), revision: Number(textOf(form, "revision")) };
+  const was = { name: textOf(form, "name"), revision: wholeNumberOf(form, "revision") };
   const entry = entryOf(page, target, await findPreset(page, target, was.name), undefined);
   const isDeleted = await page.services.presets.remove(target.scope, was, entry);
   const stored = isDeleted ? undefined : await findPreset(page, target, was.name);

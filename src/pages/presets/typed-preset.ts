@@ -1,5 +1,5 @@
 import { kindNames } from "../../base/push-kinds.ts";
-import { type FormFields, textOf } from "../../http/body/form-fields.ts";
+import { type FormFields, textOf, wholeNumberOf } from "../../http/body/form-fields.ts";
 import { wireName } from "../../http/errors.ts";
 import { durationMinutes } from "../../http/push-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
@@ -66,7 +66,7 @@ export function fieldLines({ fields = [] }: PresetSettings): string {
 export function readTyped(form: FormFields): TypedPreset {
   return {
     was: textOf(form, "was"),
-    revision: Number(textOf(form, "revision")),
+    revision: wholeNumberOf(form, "revision"),
     name: textOf(form, "name").trim().normalize("NFC"),
     isDefault: textOf(form, "is_default") === "1",
     kind: textOf(form, "kind"),
