@@ -97,30 +97,37 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
           )}
           <KeyHere request={request} page={page} />
         </section>
-        <section
-          class="card stack"
-          aria-labelledby="answers"
-          data-encryption-check={request.encryptionCheck}
-          data-identity-sealed={request.identitySealed}
-        >
-          <h2 class="section-heading" id="answers">
-            {text.answers}
-          </h2>
-          {answers.length === 0 ? <p>{text.noAnswers}</p> : <AnswerKey request={request} page={page} />}
-          {answers.length > 0 && (
-            <>
-              <p>{text.once}</p>
-              <ul class="rows">
-                {answers.map((push, at) => (
-                  <AnswerRow key={push.id} push={push} number={at + 1} hasAudit={!request.isAnonymous} page={page} />
-                ))}
-              </ul>
-            </>
-          )}
-        </section>
+        <Answers request={request} answers={answers} page={page} />
       </div>
       <RequestEndings request={request} page={page} />
     </Layout>
+  );
+}
+
+function Answers({ request, answers, page }: Omit<AnswersModel, "link"> & { readonly page: PageContext }) {
+  const { requests: text } = page.messages;
+  return (
+    <section
+      class="card stack"
+      aria-labelledby="answers"
+      data-encryption-check={request.encryptionCheck}
+      data-identity-sealed={request.identitySealed}
+    >
+      <h2 class="section-heading" id="answers">
+        {text.answers}
+      </h2>
+      {answers.length === 0 ? <p>{text.noAnswers}</p> : <AnswerKey request={request} page={page} />}
+      {answers.length > 0 && (
+        <>
+          <p>{text.once}</p>
+          <ul class="rows">
+            {answers.map((push, at) => (
+              <AnswerRow key={push.id} push={push} number={at + 1} hasAudit={!request.isAnonymous} page={page} />
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
   );
 }
 

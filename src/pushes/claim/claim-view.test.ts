@@ -220,55 +220,56 @@ test("a push that is resealed between read and write is read again", async () =>
   expect(claims).toBe(2);
 });
 
+/** @param before what happens between the read of a claim and its write; gets the number of the write, from 1. */
+function claimsAfter(fixture: TestDomain, before: (claim: number) => Promise<void>) {
+  const { store } = fixture.domain;
+  let claims = 0;
+  const deps = pushDepsOf(fixture, {
+    store: {
+      ...store,
+      async writeView(claim) {
+        claims += 1;
+        await before(claims);
+        return await store.writeView(claim);
+      },
+    },
+  });
+  return { claimView: claimOperations(deps).claimView, claims: () => claims };
+}
+
 test.each([
   [2, "revealed"],
   [3, "unavailable"],
 ] as const)("a push that is edited between %d reads and their writes is %s", async (edits, result) => {
   await using fixture = await openTestDomain();
-  const { store, pushes } = fixture.domain;
+  const { pushes } = fixture.domain;
   const owner = signedIn(7);
   const { urlToken } = await pushes.create({ payload: "0", expireAfterViews: 3 }, owner);
-  let claims = 0;
-  const deps = pushDepsOf(fixture, {
-    store: {
-      ...store,
-      async writeView(claim) {
-        claims += 1;
-        if (claims <= edits) await pushes.edit(urlToken, { payload: String(claims) }, owner);
-        return await store.writeView(claim);
-      },
-    },
+  const { claimView, claims } = claimsAfter(fixture, async (claim) => {
+    if (claim <= edits) await pushes.edit(urlToken, { payload: String(claim) }, owner);
   });
-  const claimed = claimOperations(deps).claimView(urlToken, countEveryone, stranger);
+  const claimed = claimView(urlToken, countEveryone, stranger);
   if (result === "revealed") {
     expect(await claimed).toMatchObject({ outcome: result, payload: "2", push: { viewsRemaining: 2 } });
   } else {
     await expect(claimed).rejects.toMatchObject({ code: result });
   }
-  expect(claims).toBe(3);
+  expect(claims()).toBe(3);
 });
 
 test("an edit in the millisecond of the creation, between read and write, is in the answer", async () => {
   await using fixture = await openTestDomain();
-  const { store } = fixture.domain;
+  const { pushes } = fixture.domain;
   const owner = signedIn(7);
-  const { urlToken, updatedAt } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 3 }, owner);
-  let claims = 0;
-  const deps = pushDepsOf(fixture, {
-    store: {
-      ...store,
-      async writeView(claim) {
-        claims += 1;
-        if (claims === 1) await fixture.domain.pushes.edit(urlToken, { expireAfterViews: 2 }, owner);
-        return await store.writeView(claim);
-      },
-    },
+  const { urlToken, updatedAt } = await pushes.create({ payload: "x", expireAfterViews: 3 }, owner);
+  const { claimView, claims } = claimsAfter(fixture, async (claim) => {
+    if (claim === 1) await pushes.edit(urlToken, { expireAfterViews: 2 }, owner);
   });
-  expect(await claimOperations(deps).claimView(urlToken, countEveryone, stranger)).toMatchObject({
+  expect(await claimView(urlToken, countEveryone, stranger)).toMatchObject({
     outcome: "revealed",
     push: { expireAfterViews: 2, viewsRemaining: 1, updatedAt: updatedAt + 1 },
   });
-  expect(claims).toBe(1);
+  expect(claims()).toBe(1);
 });
 
 test.each([0, 1])(
