@@ -15,7 +15,7 @@ export function textOf(form: FormFields, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Of an id or a revision that the page has put into the form. @returns -1, which nothing stored has, if it is not a whole number. */
+/** An id or a revision that the page has put into the form. @returns -1, which nothing stored has, if it is not a whole number. */
 export function wholeNumberOf(form: FormFields, name: string): number {
   const number = Number(textOf(form, name));
   return Number.isSafeInteger(number) ? number : -1;

@@ -346,22 +346,14 @@ test("while the clock may be wrong, a refusal by time destroys nothing: with the
 
 test("after a view that was counted between read and write, nobody knows when the view before was", async () => {
   await using fixture = await openTestDomain();
-  const { store, pushes } = fixture.domain;
+  const { pushes } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 4 }, stranger);
   await pushes.claimView(urlToken, countEveryone, stranger);
-  let claims = 0;
-  const deps = pushDepsOf(fixture, {
-    store: {
-      ...store,
-      async writeView(claim) {
-        claims += 1;
-        if (claims === 1) await pushes.claimView(urlToken, countEveryone, stranger);
-        return await store.writeView(claim);
-      },
-    },
+  const { claimView } = claimsAfter(fixture, async (claim) => {
+    if (claim === 1) await pushes.claimView(urlToken, countEveryone, stranger);
   });
   const asked = { ...countEveryone, tellsLastView: true };
-  expect(await claimOperations(deps).claimView(urlToken, asked, stranger)).toMatchObject({
+  expect(await claimView(urlToken, asked, stranger)).toMatchObject({
     outcome: "revealed",
     earlierViews: { count: 2, lastAt: null },
   });
