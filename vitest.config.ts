@@ -81,7 +81,7 @@ export default defineConfig({
     pool: "forks",
     sequence: { sequencer: Sequencer },
     maxWorkers: Math.ceil(availableParallelism() * workersPerCore),
-    reporters: ["default", ...(process.env.SEALPUSH_TEST_NO_SKIPS === "yes" ? ["./test/support/run/no-skips.ts"] : [])],
+    reporters: ["default", ...(process.env.SEALPUSH_TEST_NO_SKIPS === "yes" ? ["./test/support/run/verdict.ts"] : [])],
     globalSetup: "test/support/run/global-setup.ts",
     projects: (Object.keys(projects) as ProjectName[]).map((name) => configurationOf(name, projects[name])),
   },
