@@ -16,7 +16,7 @@ export interface FailedEmail {
   readonly id: number;
   /** null: it cannot be opened, because its master key is gone. */
   readonly to: string | null;
-  readonly kind: EmailKind | AccountChange | null;
+  readonly kind: Exclude<EmailKind, "account_notification"> | AccountChange | null;
   readonly createdAt: number;
   readonly attempts: number;
   /** One sentence, in English, without any address, link or token. */

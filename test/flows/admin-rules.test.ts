@@ -72,6 +72,17 @@ test("each change is in the administrators' trail, with before and after", async
   const entries = await app.app.domain.accounts.listAdminEntries(1);
   const subjects = entries.filter(({ action }) => action === "changed_rules").map(({ subject }) => subject);
   expect(subjects).toEqual(["maxViews: 3 → 2", "maxViews: null → 3"]);
+  const more = { passphraseRequired: "1", passphraseCommonAllowed: "1", mailDomains: "example.com, example.org" };
+  await admin.post(path, { ...everything, ...more, revision: "2" });
+  const trail = (await admin.get("/admin/trail")).body;
+  for (const shown of [
+    "Changed the rules: Maximum number of views: 3 → 2<",
+    "Every push needs a passphrase: no → yes; Passphrases that are easy to guess are refused: no → yes; ",
+    "Maximum number of views: 2 → –; ",
+    "separated by commas: – → example.com, example.org<",
+  ]) {
+    expect(trail).toContain(shown);
+  }
 });
 
 test("the second of two administrators gets the form again, with both values", async () => {

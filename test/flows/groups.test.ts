@@ -46,7 +46,9 @@ describe("groups", () => {
     expect((await root.get(rules)).body).toContain("People they apply to now: 1.");
     const warned = await root.post(rules, { ...form, maxViews: "3" });
     // People who are not signed in have no group.
-    expect([warned.status, warned.body.includes("these rules do not hold for them: Most views.")]).toEqual([422, true]);
+    expect([warned.status, warned.body.includes("these rules do not hold for them: Maximum number of views.")]).toEqual(
+      [422, true],
+    );
     const confirmed = confirmedIn(warned.body);
     expect((await root.post(rules, { ...form, maxViews: "3", confirmed })).location).toBe(`${rules}?done=saved`);
     expect(await ada.policy()).toMatchObject({ max_views: 3, sources: [{ from: "group", name: "Helpdesk" }] });

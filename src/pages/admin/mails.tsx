@@ -87,7 +87,7 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
                 <bdi translate={email.to === null ? undefined : untranslated}>
                   <EmailAddress email={email.to ?? admin.unreadable} />
                 </bdi>{" "}
-                {email.kind !== null && <code class="badge">{email.kind}</code>}
+                {email.kind !== null && <span class="badge">{admin.mailKinds[email.kind]}</span>}
               </>
             ),
           },

@@ -2,6 +2,8 @@ import type { FastifyReply } from "fastify";
 import type { AdminEntry } from "../../accounts/accounts.ts";
 import { brandingParts } from "../../branding/branding.ts";
 import { pageOf } from "../../http/parameters.ts";
+import type { Messages } from "../../i18n/i18n.ts";
+import { ruleNames } from "../../policies/policies.ts";
 import { List, listPath } from "../lists/list.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { LocalTime } from "../parts/times.tsx";
@@ -59,10 +61,36 @@ function causeOf({ action, adminId, adminEmail }: AdminEntry, shell: string): st
   return adminId === null && !isByProvider ? shell : adminEmail;
 }
 
-function sentenceOf({ action, subject }: AdminEntry, { messages: { admin } }: PageContext): string {
+function sentenceOf({ action, subject }: AdminEntry, { messages }: PageContext): string {
+  const sentence = messages.admin.trailActions[action];
+  return typeof sentence === "string" ? sentence : sentence({ subject: shownSubject(action, subject, messages) });
+}
+
+function shownSubject(action: AdminEntry["action"], subject: string, messages: Messages): string {
+  const { admin } = messages;
+  if (action === "changed_rules") return shownRules(subject, messages);
+  if (action !== "changed_branding") return subject.replace("sharesActivity: true", admin.groupsPage.sharesActivity);
   const parts = { name: admin.productName, logo: admin.logo, accent: admin.accent, style: admin.style };
   const part = brandingParts.find((name) => name === subject);
-  const shownBranding = action === "changed_branding" && part !== undefined ? parts[part] : subject;
-  const sentence = admin.trailActions[action];
-  return typeof sentence === "string" ? sentence : sentence({ subject: shownBranding });
+  return part === undefined ? subject : parts[part];
+}
+
+/** Entries have the names of rules and JSON (`describeChange`), so that each reader gets them in their own language. */
+function shownRules(subject: string, { admin, kinds, problems }: Messages): string {
+  const { fields, yes, no } = admin.rulesPage;
+  const signUp = { "sign-up: open": admin.steps.openSignUp, "sign-up: closed": admin.steps.closeSignUp }[subject];
+  if (signUp !== undefined) return signUp;
+  return subject.replaceAll(/(\w+): (\S+) → ([^\s;]+)/g, (written: string, name: string, ...values: string[]) => {
+    const rule = ruleNames.find((known) => known === name);
+    if (rule === undefined) return written;
+    const shown = (value = "") => {
+      if (value === "null") return "–";
+      // As the form shows it: the box is on where common passphrases are refused.
+      if (value === "true" || value === "false")
+        return (value === "true") === (rule !== "passphraseCommonAllowed") ? yes : no;
+      const parts = value.replaceAll(/[[\]"]/g, "").split(",");
+      return parts.map((part) => Object.entries(kinds).find(([kind]) => kind === part)?.[1] ?? part).join(", ");
+    };
+    return problems.of({ field: fields[rule], problem: `${shown(values[0])} → ${shown(values[1])}` });
+  });
 }

@@ -113,10 +113,7 @@ function entryOf(
   after: Preset | undefined,
 ) {
   if (group === undefined) return undefined;
-  const shown = (preset: Preset | undefined) =>
-    preset === undefined
-      ? "-"
-      : `${preset.name} ${JSON.stringify({ ...preset.settings, ...(preset.isDefault && { default: true }) })}`;
+  const shown = (preset: Preset | undefined) => (preset === undefined ? "-" : describePreset(preset, page.messages));
   const whose = group === null ? "" : `${group}: `;
   const subject = `${whose}${shown(before)} → ${shown(after)}`;
   return page.services.accounts.adminEntry("changed_presets", subject, administratorOf(page));

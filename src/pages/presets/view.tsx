@@ -3,7 +3,7 @@ import { kindNames } from "../../base/push-kinds.ts";
 import { wireName } from "../../http/errors.ts";
 import { durationMinutes } from "../../http/push-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { PresetSettings, StoredPreset } from "../../pushes/pushes.ts";
+import type { Preset, PresetSettings, StoredPreset } from "../../pushes/pushes.ts";
 import { accountTabPath } from "../account/path.ts";
 import { AdminFrame } from "../admin/frame.tsx";
 import { Layout } from "../layout.tsx";
@@ -136,7 +136,7 @@ function describeSettings(
 }
 
 /** Everything that the form of a preset can change, in one line. */
-export function describePreset({ name, settings, isDefault }: StoredPreset, messages: Messages): string {
+export function describePreset({ name, settings, isDefault }: Preset, messages: Messages): string {
   const { presets: text } = messages;
   const parts = [name, describeSettings(settings, messages), isDefault ? text.isDefault : ""];
   return parts.filter((part) => part !== "").join("; ");
