@@ -100,23 +100,30 @@ export async function takeForm<Request extends PageRequest, Typed, Field extends
   }
   const { typed, upload, fileRefusal, sessionProblem = null } = received;
   if (typed === undefined) throw new AppError("invalid_request", "This is another form.");
-  const show = (state: Partial<FormState<Field>>) => form.show(page, typed, { ...untouched, status: 422, ...state });
-  try {
-    if (sessionProblem !== null) return await show({ status: statusOf[sessionProblem], reason: sessionProblem });
+  const show = (state: Partial<FormState<Field>>) => () => form.show(page, typed, { ...untouched, status: 422, ...state });
+  const take = async (): Promise<() => Answer> => {
+    if (sessionProblem !== null) return show({ status: statusOf[sessionProblem], reason: sessionProblem });
     const early = form.early?.(page, typed);
-    if (early !== undefined) return early;
+    if (early !== undefined) return () => early;
     if (fileRefusal !== undefined) throw fileRefusal;
-    const answer = await step(typed);
-    return answer instanceof Refused ? await show(answer.state) : answer;
+    const answered = await step(typed);
+    return answered instanceof Refused ? show(answered.state) : () => answered;
+  };
+  let answer: () => Answer;
+  try {
+    answer = await take();
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    if (error.code === "not_authenticated" && form.signedOut !== undefined) {
-      return form.signedOut(page, typed) ?? (await show({ status: 401, reason: "signed_out" }));
-    }
-    return await show(await stateAfter(page, form, typed, error));
+    const { signedOut } = form;
+    answer =
+      error.code === "not_authenticated" && signedOut !== undefined
+        ? () => signedOut(page, typed) ?? show({ status: 401, reason: "signed_out" })()
+        : show(await stateAfter(page, form, typed, error));
   } finally {
+    // Before the answer: whoever sends the form again has the bytes of the budget back.
     await upload?.abandon();
   }
+  return await answer();
 }
 
 async function stateAfter<Request extends PageRequest, Typed, Field extends string>(
