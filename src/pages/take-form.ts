@@ -100,7 +100,8 @@ export async function takeForm<Request extends PageRequest, Typed, Field extends
   }
   const { typed, upload, fileRefusal, sessionProblem = null } = received;
   if (typed === undefined) throw new AppError("invalid_request", "This is another form.");
-  const show = (state: Partial<FormState<Field>>) => () => form.show(page, typed, { ...untouched, status: 422, ...state });
+  const show = (state: Partial<FormState<Field>>) => () =>
+    form.show(page, typed, { ...untouched, status: 422, ...state });
   const take = async (): Promise<() => Answer> => {
     if (sessionProblem !== null) return show({ status: statusOf[sessionProblem], reason: sessionProblem });
     const early = form.early?.(page, typed);
