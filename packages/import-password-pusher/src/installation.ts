@@ -1,5 +1,3 @@
-import type { SourceRecord } from "./store/source-rows.ts";
-
 /** A Password Pusher installation, as the operator's arguments and its environment describe it. */
 export interface Installation {
   readonly database: DatabaseAddress;
@@ -33,7 +31,12 @@ export interface PostgresServer {
 
 /** What the import needs of a connected client of the driver `pg`. */
 export interface PostgresConnection {
-  query(text: string, parameters?: unknown[]): Promise<{ readonly rows: SourceRecord[] }>;
+  query(query: {
+    readonly text: string;
+    readonly values: unknown[];
+    /** Reads each value of the result. */
+    readonly types: { readonly getTypeParser: () => (value: unknown) => string };
+  }): Promise<{ readonly rows: unknown[] }>;
   end(): Promise<void>;
 }
 

@@ -1,4 +1,6 @@
 import { createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
+import { textOf } from "./cells.ts";
+import type { SourceRecord } from "./store/source-rows.ts";
 
 /** The key in the source's documentation. The source uses it if none is set. */
 export const publishedDefaultKey = "749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f";
@@ -56,6 +58,31 @@ export function createLockbox(masterKeys: readonly string[]) {
       return { outcome: "unreadable" };
     },
   };
+}
+
+/** Opens the encrypted cells of one row. */
+export class SealedRow {
+  /** Whether the published default key has opened one of them. */
+  underDefaultKey = false;
+  readonly #lockbox: Lockbox;
+  readonly #table: LockboxColumn["table"];
+  readonly #record: SourceRecord;
+
+  constructor(lockbox: Lockbox, table: LockboxColumn["table"], record: SourceRecord) {
+    this.#lockbox = lockbox;
+    this.#table = table;
+    this.#record = record;
+  }
+
+  /** NULL and "" are not encrypted. undefined: no key opens the value. */
+  open(column: string): string | null | undefined {
+    const sealed = textOf(this.#record[column]);
+    if (sealed === null || sealed === "") return sealed;
+    const opening = this.#lockbox.open({ table: this.#table, column }, sealed);
+    if (opening.outcome === "unreadable") return undefined;
+    if (opening.underDefaultKey) this.underDefaultKey = true;
+    return opening.text;
+  }
 }
 
 /** @param masterKey 64 hex digits. @returns 32 bytes. */

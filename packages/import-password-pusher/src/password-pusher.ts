@@ -7,11 +7,11 @@ import { readPushes } from "./read-pushes.ts";
 import { readTrail } from "./read-trail.ts";
 import { readUsers } from "./read-users.ts";
 import { changesSince, takeSnapshot } from "./snapshot.ts";
-import { type ImportSource, type RelatedCounts, SourceError } from "./source.ts";
+import { type ImportSource, type SourceCounts, SourceError } from "./source.ts";
 import { displayableService, openSourceFiles, type SourceFiles } from "./source-files.ts";
 import { sourceKeysOf } from "./source-keys.ts";
 import { SourceQueries } from "./store/queries.ts";
-import { SourceReadError, type SourceRows } from "./store/source-rows.ts";
+import { type SourceRows, unlessDamaged } from "./store/source-rows.ts";
 import { openSourceTables } from "./store/source-tables.ts";
 import { openSqliteRows } from "./store/sqlite-rows.ts";
 import { tryKeys } from "./try-keys.ts";
@@ -50,14 +50,7 @@ export async function openPasswordPusher(installation: Installation, reading: Re
       get warnings() {
         return [...warnings, ...rowWarnings.sentences()];
       },
-      async counts() {
-        return {
-          users: await queries.count("users"),
-          pushes: await queries.count("pushes"),
-          ...(await relatedBy((table) => queries.count(table))),
-          withoutPush: await relatedBy((table) => queries.countWithoutPush(table)),
-        };
-      },
+      counts: () => countAll(queries),
       users: (afterId = beforeFirstId) => readUsers(deps, afterId),
       pushes: (afterId = beforeFirstId) => readPushes(deps, afterId),
       trail: (pushId) => readTrail(deps, pushId),
@@ -75,25 +68,24 @@ export async function openPasswordPusher(installation: Installation, reading: Re
   }
 }
 
-async function firstOfLinks({ sharedLinks }: SourceQueries): Promise<ReadonlyMap<string, number>> {
-  try {
-    return new Map(
-      (await sharedLinks()).map((record) => [textOf(record.url_token) ?? "", wholeNumberOf(record.id) ?? 0]),
-    );
-  } catch (error) {
-    // Damage is reported for each row later.
-    if (error instanceof SourceReadError) return new Map();
-    throw error;
-  }
+async function firstOfLinks(queries: SourceQueries): Promise<ReadonlyMap<string, number>> {
+  const links = await unlessDamaged(queries.sharedLinks(), () => []);
+  return new Map(links.map((record) => [textOf(record.url_token) ?? "", wholeNumberOf(record.id) ?? 0]));
 }
 
-async function relatedBy(count: (table: "audit_logs" | "notify_by_emails" | "files") => Promise<number>) {
-  const related: RelatedCounts = {
-    auditEntries: await count("audit_logs"),
-    notifications: await count("notify_by_emails"),
-    files: await count("files"),
+async function countAll(queries: SourceQueries): Promise<SourceCounts> {
+  const [users, pushes] = [await queries.count("users"), await queries.count("pushes")];
+  const auditEntries = await queries.countRelated("auditEntries");
+  const notifications = await queries.countRelated("notifications");
+  const files = await queries.countRelated("files");
+  return {
+    ...{ users, pushes, auditEntries: auditEntries.all, notifications: notifications.all, files: files.all },
+    withoutPush: {
+      auditEntries: auditEntries.withoutPush,
+      notifications: notifications.withoutPush,
+      files: files.withoutPush,
+    },
   };
-  return related;
 }
 
 /** Loads the driver on demand. */

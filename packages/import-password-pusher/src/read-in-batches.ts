@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { wholeNumberOf } from "./cells.ts";
 import type { PushPart, SourceRow, UserPart } from "./source.ts";
-import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
+import type { SourceQueries } from "./store/queries.ts";
+import { SourceReadError, type SourceRecord, unlessDamaged } from "./store/source-rows.ts";
 
 export interface BatchQueries<Row, Part extends UserPart | PushPart> {
   /** `id` of the next rows, in order. */
@@ -11,6 +12,17 @@ export interface BatchQueries<Row, Part extends UserPart | PushPart> {
   /** The rows of these ids, in order. @throws SourceReadError if one of them is damaged. */
   fetch(ids: readonly number[]): Promise<readonly SourceRow<Row, Part>[]>;
 }
+
+/** The queries of one table. */
+export function batchesOf(queries: SourceQueries, table: "users" | "pushes") {
+  return {
+    ids: (afterId: number, limit: number) => queries.page(table, [], afterId, limit),
+    sizes: (ids: readonly number[]) => queries.sizes(table, ids),
+  };
+}
+
+/** All queries see one snapshot, so an id without a row means a damaged index. */
+export const onlyInIndex = "The index of the database lists it, but its row is missing.";
 
 const pageIds = 1_000;
 const batchRows = 100;
@@ -32,7 +44,7 @@ export async function* readInBatches<Row, Part extends UserPart | PushPart>(
   for (let last = afterId; ; ) {
     const page = await queries.ids(last, pageIds);
     const ids = page.map((record) => wholeNumberOf(record.id)).filter((id) => id !== undefined);
-    for (const batch of batchesOf(await sizesOf(queries, ids))) {
+    for (const batch of groupsOf(await sizesOf(queries, ids))) {
       yield* readBatch(queries, batch);
       // Reading SQLite never yields to the event loop, and OpenSSL's memory is freed only in the event loop.
       await nextTurn();
@@ -49,13 +61,11 @@ async function sizesOf<Row, Part extends UserPart | PushPart>(
   queries: BatchQueries<Row, Part>,
   ids: readonly number[],
 ): Promise<readonly Size[]> {
-  try {
+  const read = async () => {
     const bytes = new Map((await queries.sizes(ids)).map((record) => [idOf(record), wholeNumberOf(record.bytes)]));
     return ids.map((id) => ({ id, bytes: bytes.get(id) ?? 0 }));
-  } catch (error) {
-    if (error instanceof SourceReadError) return ids.map((id) => ({ id, bytes: batchBytes }));
-    throw error;
-  }
+  };
+  return await unlessDamaged<readonly Size[]>(read(), () => ids.map((id) => ({ id, bytes: batchBytes })));
 }
 
 function inexact({ id }: SourceRecord) {
@@ -69,7 +79,7 @@ function idOf(record: SourceRecord): number {
   return id;
 }
 
-function* batchesOf(sizes: readonly Size[]): Generator<readonly Size[]> {
+function* groupsOf(sizes: readonly Size[]): Generator<readonly Size[]> {
   let batch: Size[] = [];
   let bytes = 0;
   for (const size of sizes) {
@@ -95,9 +105,10 @@ async function* readBatch<Row, Part extends UserPart | PushPart>(
     yield { outcome: "unreadable", id: first.id, reason };
     return;
   }
-  const rows = await queries
-    .fetch(batch.map(({ id }) => id))
-    .catch((error: unknown) => (error instanceof SourceReadError ? error : Promise.reject(error)));
+  const rows = await unlessDamaged<readonly SourceRow<Row, Part>[] | SourceReadError>(
+    queries.fetch(batch.map(({ id }) => id)),
+    (error) => error,
+  );
   if (!(rows instanceof SourceReadError)) yield* rows;
   else if (batch.length > 1) for (const size of batch) yield* readBatch(queries, [size]);
   else

@@ -1,6 +1,6 @@
 import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
-import type { Lockbox } from "./lockbox.ts";
-import { readInBatches } from "./read-in-batches.ts";
+import { type Lockbox, SealedRow } from "./lockbox.ts";
+import { batchesOf, onlyInIndex, readInBatches } from "./read-in-batches.ts";
 import { auditKinds } from "./read-trail.ts";
 import type { MissingPart, PushPart, RelatedCounts, SourceFile, SourceKind, SourcePush, SourceRow } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
@@ -8,10 +8,7 @@ import type { Cell, SourceRecord } from "./store/source-rows.ts";
 import type { Warnings } from "./warnings.ts";
 
 export interface PushContext {
-  readonly queries: Pick<
-    SourceQueries,
-    "pushIds" | "pushSizes" | "pushes" | "entryCounts" | "notificationCounts" | "files" | "countedViewAt"
-  >;
+  readonly queries: SourceQueries;
   readonly lockbox: Lockbox;
   readonly rowWarnings: Warnings;
   /** The first push of each link that several pushes have. Only that push can be retrieved by the link. */
@@ -30,8 +27,8 @@ export interface FoundPush {
 }
 
 export function readPushes(context: PushContext, afterId: number): AsyncIterable<SourceRow<SourcePush, PushPart>> {
-  const { pushIds: ids, pushSizes: sizes } = context.queries;
-  return readInBatches<SourcePush, PushPart>({ ids, sizes, fetch: (group) => fetchPushes(context, group) }, afterId);
+  const fetch = (ids: readonly number[]) => fetchPushes(context, ids);
+  return readInBatches<SourcePush, PushPart>({ ...batchesOf(context.queries, "pushes"), fetch }, afterId);
 }
 
 async function fetchPushes(
@@ -39,7 +36,7 @@ async function fetchPushes(
   ids: readonly number[],
 ): Promise<readonly SourceRow<SourcePush, PushPart>[]> {
   const { queries } = context;
-  const records = byId(await queries.pushes(ids), "id");
+  const records = byId(await queries.rows("pushes", "id", ids), "id");
   const counts = byId(await queries.entryCounts(ids), "push_id");
   const notifications = byId(await queries.notificationCounts(ids), "push_id");
   const files = byId(await queries.files(ids), "push_id");
@@ -53,16 +50,8 @@ async function fetchPushes(
       notifications: wholeNumberOf(notifications.get(id)?.[0]?.entries) ?? 0,
       files: attached.length,
     };
-    const found = { id, trail, files: attached, related };
-    // Both queries see one snapshot, so an id without a row means a damaged index.
-    if (record === undefined)
-      rows.push({
-        outcome: "unreadable",
-        id,
-        related,
-        reason: "The index of the database lists it, but its row is missing.",
-      });
-    else rows.push(await pushOf(context, { ...found, record }));
+    if (record === undefined) rows.push({ outcome: "unreadable", id, related, reason: onlyInIndex });
+    else rows.push(await pushOf(context, { id, record, trail, files: attached, related }));
   }
   return rows;
 }
@@ -156,10 +145,10 @@ export async function pushOf(context: PushContext, found: FoundPush): Promise<So
 
   const missingParts: MissingPart<PushPart>[] = [];
   const end = await endIn(context, found, createdAt);
-  const opener = openerOf(context, found);
-  const content = end === null ? contentOf(opener, found, missingParts) : null;
-  const note = noteOf(opener, missingParts);
-  if (opener.underDefaultKey()) context.rowWarnings.add("pushUnderDefaultKey", id);
+  const sealed = new SealedRow(context.lockbox, "pushes", record);
+  const content = end === null ? contentOf(sealed, found, missingParts) : null;
+  const note = noteOf(sealed, missingParts);
+  if (sealed.underDefaultKey) context.rowWarnings.add("pushUnderDefaultKey", id);
   if (typeof content === "string") return unreadable(content);
   const row: SourcePush = {
     id,
@@ -216,13 +205,13 @@ async function endIn(
 
 /** @returns why the push is unreadable: without payload or passphrase nobody could retrieve it. */
 function contentOf(
-  { open }: Opener,
+  sealed: SealedRow,
   { files }: FoundPush,
   missingParts: MissingPart<PushPart>[],
 ): NonNullable<SourcePush["open"]> | string {
-  const payload = open("payload_ciphertext");
+  const payload = sealed.open("payload_ciphertext");
   if (payload === undefined) return "No key opens its payload.";
-  const passphrase = open("passphrase_ciphertext");
+  const passphrase = sealed.open("passphrase_ciphertext");
   if (passphrase === undefined) return "No key opens its passphrase.";
   for (const file of files) {
     if (typeof file !== "number") continue;
@@ -237,30 +226,11 @@ function contentOf(
 }
 
 /** The note is only for the owner, so the push is imported without it if it is unreadable. */
-function noteOf({ open }: Opener, missingParts: MissingPart<PushPart>[]): string | null {
-  const note = open("note_ciphertext");
+function noteOf(sealed: SealedRow, missingParts: MissingPart<PushPart>[]): string | null {
+  const note = sealed.open("note_ciphertext");
   if (note !== undefined) return note;
   missingParts.push({ part: "note", reason: "No key opens its note. The push is imported without it." });
   return null;
-}
-
-type Opener = ReturnType<typeof openerOf>;
-
-function openerOf({ lockbox }: PushContext, { record }: FoundPush) {
-  let underDefaultKey = false;
-  return {
-    /** NULL and "" are not sealed. undefined: no key opens the value. */
-    open(column: "payload_ciphertext" | "note_ciphertext" | "passphrase_ciphertext"): string | null | undefined {
-      const sealed = textOf(record[column]);
-      if (sealed === null || sealed === "") return sealed;
-      const opening = lockbox.open({ table: "pushes", column }, sealed);
-      if (opening.outcome === "unreadable") return undefined;
-      if (opening.underDefaultKey) underDefaultKey = true;
-      return opening.text;
-    },
-    /** Whether the published default key has opened a value. */
-    underDefaultKey: () => underDefaultKey,
-  };
 }
 
 const dayMs = 86_400_000;

@@ -1,12 +1,12 @@
 import { textOf, timeOf, wholeNumberOf } from "./cells.ts";
-import type { Lockbox } from "./lockbox.ts";
+import { type Lockbox, SealedRow } from "./lockbox.ts";
 import type { MissingPart, PushPart, SourceAuditEntry, SourceNotification, SourceTrail } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
-import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
+import { type SourceRecord, unlessDamaged } from "./store/source-rows.ts";
 import type { Warnings } from "./warnings.ts";
 
 export interface TrailContext {
-  readonly queries: Pick<SourceQueries, "auditEntries" | "notifications">;
+  readonly queries: Pick<SourceQueries, "auditEntries" | "rows">;
   readonly lockbox: Lockbox;
   readonly rowWarnings: Warnings;
 }
@@ -33,12 +33,10 @@ const statuses: readonly SourceNotification["status"][] = [
 
 /** The complete audit trail of a push. The source keeps at most 2000 entries. Texts are unchanged, including those of 1.x. */
 export async function readTrail(context: TrailContext, pushId: number): Promise<SourceTrail> {
-  try {
-    return await trailOf(context, pushId);
-  } catch (error) {
-    if (!(error instanceof SourceReadError)) throw error;
-    return { entries: [], missingParts: [{ part: "trail", reason: "The database cannot read its audit trail." }] };
-  }
+  return await unlessDamaged<SourceTrail>(trailOf(context, pushId), () => ({
+    entries: [],
+    missingParts: [{ part: "trail", reason: "The database cannot read its audit trail." }],
+  }));
 }
 
 async function trailOf(context: TrailContext, pushId: number): Promise<SourceTrail> {
@@ -89,7 +87,7 @@ async function notificationsOf(
     .filter((id) => id !== undefined);
   const found = new Map<number, SourceNotification>();
   if (ids.length === 0) return found;
-  for (const record of await context.queries.notifications(ids)) {
+  for (const record of await context.queries.rows("notify_by_emails", "audit_log_id", ids)) {
     const auditId = wholeNumberOf(record.audit_log_id);
     if (auditId !== undefined) found.set(auditId, notificationOf(context, record, missingParts));
   }
@@ -102,17 +100,12 @@ function notificationOf(
   missingParts: MissingPart<PushPart>[],
 ): SourceNotification {
   const id = wholeNumberOf(record.id) ?? 0;
-  let [isComplete, underDefaultKey] = [true, false];
+  const row = new SealedRow(lockbox, "notify_by_emails", record);
+  let isComplete = true;
   const opened = (column: string): string | null => {
-    const sealed = textOf(record[column]);
-    if (sealed === null || sealed === "") return sealed;
-    const opening = lockbox.open({ table: "notify_by_emails", column }, sealed);
-    if (opening.outcome === "unreadable") {
-      isComplete = false;
-      return null;
-    }
-    if (opening.underDefaultKey) underDefaultKey = true;
-    return opening.text;
+    const text = row.open(column);
+    if (text === undefined) isComplete = false;
+    return text ?? null;
   };
   const status = statuses[wholeNumberOf(record.status) ?? -1];
   const notification: SourceNotification = {
@@ -123,7 +116,7 @@ function notificationOf(
     errorMessage: opened("error_message_ciphertext"),
     proceedAt: timeOf(record.proceed_at) ?? null,
   };
-  if (underDefaultKey) rowWarnings.add("notificationUnderDefaultKey", id);
+  if (row.underDefaultKey) rowWarnings.add("notificationUnderDefaultKey", id);
   if (status === undefined) {
     missingParts.push({
       part: "notifications",

@@ -1,6 +1,6 @@
 import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
-import type { Lockbox } from "./lockbox.ts";
-import { readInBatches } from "./read-in-batches.ts";
+import { type Lockbox, SealedRow } from "./lockbox.ts";
+import { batchesOf, onlyInIndex, readInBatches } from "./read-in-batches.ts";
 import type { MissingPart, SourceRow, SourceTotp, SourceUser, UserPart } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import type { SourceRecord } from "./store/source-rows.ts";
@@ -17,17 +17,18 @@ const withoutPassword =
   "`sealpush user set-password`";
 
 export function readUsers(context: UserContext, afterId: number): AsyncIterable<SourceRow<SourceUser, UserPart>> {
-  const { userIds: ids, userSizes: sizes, users } = context.queries;
-  const fetch = async (group: readonly number[]) => {
-    const records = new Map((await users(group)).map((record) => [wholeNumberOf(record.id), record]));
-    return group.map((id) => userOf(context, id, records.get(id)));
+  const { queries } = context;
+  const fetch = async (ids: readonly number[]) => {
+    const records = new Map(
+      (await queries.rows("users", "id", ids)).map((record) => [wholeNumberOf(record.id), record]),
+    );
+    return ids.map((id) => userOf(context, id, records.get(id)));
   };
-  return readInBatches<SourceUser, UserPart>({ ids, sizes, fetch }, afterId);
+  return readInBatches<SourceUser, UserPart>({ ...batchesOf(queries, "users"), fetch }, afterId);
 }
 
 function userOf(context: UserContext, id: number, record: SourceRecord | undefined): SourceRow<SourceUser, UserPart> {
-  if (record === undefined)
-    return { outcome: "unreadable", id, reason: "The index of the database lists it, but its row is missing." };
+  if (record === undefined) return { outcome: "unreadable", id, reason: onlyInIndex };
   const email = textOf(record.email)?.trim() ?? "";
   if (email === "") return { outcome: "unreadable", id, reason: "It has no email address." };
   const admin = booleanOf(record.admin);
@@ -70,21 +71,16 @@ function totpOf(
 ): SourceTotp | null | "lost" {
   // A damaged value must not turn the factor off.
   if (booleanOf(record.otp_required_for_login) === false) return null;
-  const sealed = textOf(record.otp_secret_ciphertext) ?? "";
-  if (sealed === "") {
-    missingParts.push({
-      part: "factor",
-      reason: `Its two-step sign-in is active and has no secret, ${withoutPassword}.`,
-    });
+  const row = new SealedRow(lockbox, "users", record);
+  const secret = row.open("otp_secret_ciphertext");
+  if (secret === undefined || secret === null || secret === "") {
+    const why =
+      secret === undefined ? "No key opens its two-step sign-in" : "Its two-step sign-in is active and has no secret";
+    missingParts.push({ part: "factor", reason: `${why}, ${withoutPassword}.` });
     return "lost";
   }
-  const opening = lockbox.open({ table: "users", column: "otp_secret_ciphertext" }, sealed);
-  if (opening.outcome === "unreadable") {
-    missingParts.push({ part: "factor", reason: `No key opens its two-step sign-in, ${withoutPassword}.` });
-    return "lost";
-  }
-  if (opening.underDefaultKey) rowWarnings.add("userUnderDefaultKey", id);
+  if (row.underDefaultKey) rowWarnings.add("userUnderDefaultKey", id);
   // Keeping them would mean to keep the other installation's SECRET_KEY_BASE.
   if (/[0-9a-f]{64}/.test(textOf(record.otp_backup_code_digests) ?? "")) rowWarnings.add("backupCodesLeft", id);
-  return { secret: opening.text, lastStepAt: wholeNumberOf(record.last_otp_timestep) ?? null };
+  return { secret, lastStepAt: wholeNumberOf(record.last_otp_timestep) ?? null };
 }

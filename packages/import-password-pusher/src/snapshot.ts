@@ -2,7 +2,7 @@ import { textOf, wholeNumberOf } from "./cells.ts";
 import { digestIdentities } from "./read-identities.ts";
 import type { SourceChange, SourceSnapshot, TableState } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
-import { SourceReadError } from "./store/source-rows.ts";
+import { type SourceRecord, unlessDamaged } from "./store/source-rows.ts";
 
 /** The tables of which rows are imported. */
 const snapshotTables = [
@@ -25,14 +25,12 @@ export async function takeSnapshot(queries: SourceQueries): Promise<SourceSnapsh
 /** Every change of a row changes one of these: new rows have greater ids, and removed ones are not counted. */
 async function stateOf(queries: SourceQueries, table: SnapshotTable): Promise<TableState> {
   if (!queries.has(table)) return { rows: 0, greatestId: null, newest: null };
-  try {
-    const { entries, greatest_id: greatestId = null, newest = null } = await queries.tableState(table);
-    return { rows: wholeNumberOf(entries) ?? 0, greatestId: textOf(greatestId), newest: textOf(newest) };
-  } catch (error) {
-    // Damage is reported for each row later.
-    if (error instanceof SourceReadError) return { rows: 0, greatestId: null, newest: null };
-    throw error;
-  }
+  const {
+    entries,
+    greatest_id: greatestId,
+    newest,
+  } = await unlessDamaged<SourceRecord>(queries.tableState(table), () => ({}));
+  return { rows: wholeNumberOf(entries) ?? 0, greatestId: textOf(greatestId), newest: textOf(newest) };
 }
 
 export async function changesSince(

@@ -1,21 +1,14 @@
 import { readFileSync } from "node:fs";
 import { type Connection, createConnection, type RowDataPacket, type SslOptions } from "mysql2/promise";
 import type { MysqlAddress } from "../installation.ts";
-import { SourceError } from "../source.ts";
 import {
-  type Cell,
-  oneAtATime,
-  type SourceDialect,
+  codeOf,
+  connectionLost,
+  createSourceRows,
   SourceReadError,
-  type SourceRecord,
   type SourceRows,
+  unreadableServer,
 } from "./source-rows.ts";
-
-const dialect: SourceDialect = {
-  engine: "MySQL",
-  quoted: (name) => `\`${name}\``,
-  asText: (expression) => expression,
-};
 
 const connectMs = 10_000;
 /** Errors of the connection or of a server that shuts down: nothing more can be read. */
@@ -24,35 +17,22 @@ const connectionCodes = /^(PROTOCOL_|ECONN|EPIPE|ETIMEDOUT|ER_SERVER_SHUTDOWN|ER
 /** One connection to MySQL or MariaDB and one read-only transaction, whose snapshot all reads share. @throws SourceError. */
 export async function openMysqlRows(address: MysqlAddress): Promise<SourceRows> {
   const connection = await connect(address);
-  const next = oneAtATime();
   /** Why the connection was lost. The driver reports it once, and later only that the connection is closed. */
   let connectionError: unknown;
   // The next statement reports it. Without a listener, the event would end the process.
   connection.on("error", (error: unknown) => {
     connectionError ??= error;
   });
-  const all: SourceRows["all"] = (statement, parameters = []) =>
-    next(async () => {
-      try {
-        const [rows] = await connection.query<RowDataPacket[]>(statement, [...parameters]);
-        return rows.map(recordOf);
-      } catch (error) {
-        if (isConnectionError(error)) connectionError ??= error;
-        throw connectionError === undefined ? classify(error) : connectionLost(connectionError);
-      }
-    });
-  return {
-    dialect,
-    all,
-    async columns(table) {
-      const rows = await all(
-        "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?",
-        [table],
-      );
-      return new Set(rows.map(({ name }) => String(name)));
+  return createSourceRows({
+    columnsQuery:
+      "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?",
+    query: async (statement, parameters) => (await connection.query<RowDataPacket[]>(statement, [...parameters]))[0],
+    explain(error) {
+      if (isConnectionError(error)) connectionError ??= error;
+      return connectionError === undefined ? classify(error) : connectionLost(connectionError);
     },
     close: () => connection.end(),
-  };
+  });
 }
 
 async function connect(address: MysqlAddress): Promise<Connection> {
@@ -77,13 +57,7 @@ async function connect(address: MysqlAddress): Promise<Connection> {
     return connection;
   } catch (error) {
     connection?.destroy();
-    if (!(error instanceof Error)) throw error;
-    const message = error.message.replace(/\s+/g, " ").trim().replace(/\.$/, "");
-    const server = socketPath ?? `${host}:${port}`;
-    throw new SourceError(
-      `The MySQL server at ${server} cannot be read (${codeOf(error)}): ${message}. Check --database.`,
-      { cause: error },
-    );
+    throw unreadableServer("MySQL", socketPath ?? `${host}:${port}`, error);
   }
 }
 
@@ -97,29 +71,12 @@ function tlsOptions({ tls }: MysqlAddress): SslOptions | undefined {
 }
 
 function isConnectionError(error: unknown): boolean {
-  return connectionCodes.test(codeOf(error)) || (error instanceof Error && "fatal" in error && error.fatal === true);
-}
-
-function connectionLost(cause: unknown): SourceError {
-  return new SourceError(`The connection to the source database was lost (${codeOf(cause)}): run the import again.`, {
-    cause,
-  });
+  return (
+    connectionCodes.test(codeOf(error) ?? "") || (error instanceof Error && "fatal" in error && error.fatal === true)
+  );
 }
 
 function classify(error: unknown): unknown {
-  const code = codeOf(error);
   const state = error instanceof Error && "sqlState" in error ? String(error.sqlState) : "";
-  return state === "" || /^42/.test(state) ? error : new SourceReadError(code, error);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "no answer";
-}
-
-function recordOf(row: RowDataPacket): SourceRecord {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, cellOf(value)]));
-}
-
-function cellOf(value: unknown): Cell {
-  return typeof value === "string" || typeof value === "number" || value === null ? value : String(value);
+  return state === "" || state.startsWith("42") ? error : new SourceReadError(codeOf(error) ?? state, error);
 }

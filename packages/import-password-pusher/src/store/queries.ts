@@ -1,4 +1,5 @@
 import type { LockboxColumn } from "../lockbox.ts";
+import type { RelatedCounts } from "../source.ts";
 import type { Cell, SourceRecord } from "./source-rows.ts";
 import type { SourceTable, SourceTables } from "./source-tables.ts";
 
@@ -9,14 +10,29 @@ const sampleBytesMax = 65_536;
 /** Shared links are held in memory. Beyond this bound, the first push with a link wins. */
 const sharedLinksMax = 10_000;
 
-const blobColumns = ["key", "filename", "content_type", "byte_size", "checksum", "service_name"];
+/** The tables that are read in batches, with their columns that may be large. */
+const largeColumns = {
+  users: ["otp_backup_code_digests", "encrypted_password"],
+  pushes: ["payload_ciphertext", "note_ciphertext", "passphrase_ciphertext"],
+} as const;
 
-type CountedTable = "users" | "pushes" | "audit_logs" | "notify_by_emails" | "files";
+const attachedToPushes = "a.record_type = 'Push' AND a.name = 'files'";
 
-/**
- * All queries of the source, in SQL that its three engines understand. Tables are paged by id, in constant memory. A row that is
- * read by its size has `id` and the `bytes` of the columns that may be large.
- */
+/** Rows that belong to a push `p`, which may be missing. */
+const related = {
+  auditEntries: { table: "audit_logs", from: "audit_logs l LEFT JOIN pushes p ON p.id = l.push_id" },
+  notifications: {
+    table: "notify_by_emails",
+    from: `notify_by_emails n LEFT JOIN audit_logs l ON l.id = n.audit_log_id
+      LEFT JOIN pushes p ON p.id = l.push_id`,
+  },
+  files: {
+    table: "active_storage_attachments",
+    from: `active_storage_attachments a LEFT JOIN pushes p ON p.id = a.record_id WHERE ${attachedToPushes}`,
+  },
+} as const;
+
+/** All queries of the source, in SQL that its three engines understand. Tables are paged by id, in constant memory. */
 export class SourceQueries {
   readonly #tables: SourceTables;
 
@@ -24,163 +40,134 @@ export class SourceQueries {
     this.#tables = tables;
   }
 
-  readonly has = (table: SourceTable) => this.#tables.has(table);
+  has(table: SourceTable): boolean {
+    return this.#tables.has(table);
+  }
 
-  readonly userIdentities = (afterId: number, limit: number) =>
-    this.#columnsAfter(
-      "users",
-      ["created_at", "updated_at", "email", "authentication_token", "encrypted_password"],
+  /** `id` and these columns of the next rows, in the order of their ids. */
+  page(table: "users" | "pushes", columns: readonly string[], afterId: number, limit: number) {
+    return this.#all(`SELECT ${["id", ...columns].join(", ")} FROM ${table} WHERE id > ? ORDER BY id LIMIT ${limit}`, [
       afterId,
-      limit,
-    );
-  readonly userConfirmations = (afterId: number, limit: number) =>
-    this.#columnsAfter("users", ["created_at", "confirmed_at"], afterId, limit);
-  readonly userIds = (afterId: number, limit: number) => this.#columnsAfter("users", [], afterId, limit);
-  readonly userSizes = (ids: readonly number[]) =>
-    this.#sizes("users", ["otp_backup_code_digests", "encrypted_password"], ids);
-  readonly users = (ids: readonly number[]) =>
-    this.#inBatches(ids, (list) => `${this.#tables.selection("users")} WHERE id IN ${list}`);
+    ]);
+  }
 
-  readonly pushIdentities = (afterId: number, limit: number) =>
-    this.#columnsAfter("pushes", ["created_at", "updated_at", "url_token"], afterId, limit);
-  readonly pushIds = (afterId: number, limit: number) => this.#columnsAfter("pushes", [], afterId, limit);
-  readonly pushSizes = (ids: readonly number[]) =>
-    this.#sizes("pushes", ["payload_ciphertext", "note_ciphertext", "passphrase_ciphertext"], ids);
-  readonly pushes = (ids: readonly number[]) =>
-    this.#inBatches(ids, (list) => `${this.#tables.selection("pushes")} WHERE id IN ${list}`);
+  /** `id` and the `bytes` of the columns that may be large. */
+  sizes(table: keyof typeof largeColumns, ids: readonly number[]) {
+    const bytes = largeColumns[table]
+      .filter((column) => this.#tables.hasColumn(table, column))
+      .map((column) => `COALESCE(OCTET_LENGTH(${column}), 0)`)
+      .join(" + ");
+    return this.#inBatches(ids, (list) => `SELECT id, ${bytes} AS bytes FROM ${table} WHERE id IN ${list}`);
+  }
+
+  /** The complete rows whose column `by` has one of these ids. */
+  async rows(table: SourceTable, by: "id" | "audit_log_id", ids: readonly number[]) {
+    if (!this.has(table)) return [];
+    const selection = this.#tables.selection(table);
+    return await this.#inBatches(ids, (list) => `${selection} WHERE ${by} IN ${list}`);
+  }
 
   /** `url_token` and the first `id` of links that several pushes have, which is possible without the unique index. */
-  readonly sharedLinks = () => {
-    const [pushes, token] = [this.#tables.name("pushes"), this.#tables.column("url_token")];
+  sharedLinks() {
     return this.#all(
-      `SELECT ${this.#text(token)} AS url_token, ${this.#text(`MIN(${pushes}.id)`)} AS id FROM ${pushes}
-       WHERE ${token} <> '' GROUP BY ${token} HAVING COUNT(*) > 1 ORDER BY MIN(${pushes}.id) LIMIT ${sharedLinksMax}`,
+      `SELECT url_token, MIN(pushes.id) AS id FROM pushes WHERE url_token <> ''
+       GROUP BY url_token HAVING COUNT(*) > 1 ORDER BY MIN(pushes.id) LIMIT ${sharedLinksMax}`,
     );
-  };
+  }
 
   /** `id` and `value` of a column's newest or oldest encrypted values, without very long ones. */
-  readonly sealedValues = async ({ table, column }: LockboxColumn, order: "ASC" | "DESC", limit: number) => {
+  async sealedValues({ table, column }: LockboxColumn, order: "ASC" | "DESC", limit: number) {
     if (!this.#tables.hasColumn(table, column)) return [];
-    const [name, value] = [this.#tables.name(table), this.#tables.column(column)];
     return await this.#all(
-      `SELECT ${this.#text("id")} AS id, ${this.#text(value)} AS value FROM ${name}
-       WHERE ${value} <> '' AND OCTET_LENGTH(${value}) <= ${sampleBytesMax}
-       ORDER BY ${name}.id ${order} LIMIT ${limit}`,
+      `SELECT id, ${column} AS value FROM ${table}
+       WHERE ${column} <> '' AND OCTET_LENGTH(${column}) <= ${sampleBytesMax} ORDER BY id ${order} LIMIT ${limit}`,
     );
-  };
+  }
 
   /**
    * Counts of audit entries: `push_id`, `kind`, `entries`, `first_at`. It counts all kinds: for some kinds only, SQLite scans the
    * index of kinds, which is the whole table.
    */
-  readonly entryCounts = (pushIds: readonly number[]) =>
-    this.#inBatches(
+  entryCounts(pushIds: readonly number[]) {
+    return this.#inBatches(
       pushIds,
       (list) =>
-        `SELECT ${this.#text("push_id")} AS push_id, ${this.#text("kind")} AS kind, ${this.#text("COUNT(*)")} AS entries,
-           ${this.#text("MIN(created_at)")} AS first_at
-         FROM ${this.#tables.name("audit_logs")} WHERE push_id IN ${list} GROUP BY push_id, kind`,
+        `SELECT push_id, kind, COUNT(*) AS entries, MIN(created_at) AS first_at
+         FROM audit_logs WHERE push_id IN ${list} GROUP BY push_id, kind`,
     );
+  }
 
   /** Counts of link deliveries: `push_id`, `entries`. */
-  readonly notificationCounts = async (pushIds: readonly number[]) => {
+  async notificationCounts(pushIds: readonly number[]) {
     if (!this.has("notify_by_emails")) return [];
     return await this.#inBatches(
       pushIds,
       (list) =>
-        `SELECT ${this.#text("l.push_id")} AS push_id, ${this.#text("COUNT(*)")} AS entries
-         FROM ${this.#tables.name("audit_logs")} l JOIN ${this.#tables.name("notify_by_emails")} n ON n.audit_log_id = l.id
+        `SELECT l.push_id, COUNT(*) AS entries FROM audit_logs l JOIN notify_by_emails n ON n.audit_log_id = l.id
          WHERE l.push_id IN ${list} GROUP BY l.push_id`,
     );
-  };
+  }
 
   /** The time of a counted view. @param number 1 for the first view. */
-  readonly countedViewAt = async (pushId: number, number: number): Promise<Cell> => {
-    const entries = this.#tables.name("audit_logs");
+  async countedViewAt(pushId: number, number: number): Promise<Cell> {
     const { at = null } = await this.#first(
-      `SELECT ${this.#text("created_at")} AS at FROM ${entries} WHERE push_id = ? AND kind IN (1, 2)
-       ORDER BY ${entries}.created_at, id LIMIT 1 OFFSET ${number - 1}`,
+      `SELECT created_at AS at FROM audit_logs WHERE push_id = ? AND kind IN (1, 2)
+       ORDER BY created_at, id LIMIT 1 OFFSET ${number - 1}`,
       [pushId],
     );
     return at;
-  };
+  }
 
-  readonly auditEntries = (pushId: number) => {
-    const entries = this.#tables.name("audit_logs");
-    return this.#all(
-      `${this.#tables.selection("audit_logs")} WHERE push_id = ? ORDER BY ${entries}.created_at, ${entries}.id`,
-      [pushId],
-    );
-  };
-
-  readonly notifications = async (auditIds: readonly number[]) => {
-    if (!this.has("notify_by_emails")) return [];
-    const selection = this.#tables.selection("notify_by_emails");
-    return await this.#inBatches(auditIds, (list) => `${selection} WHERE audit_log_id IN ${list}`);
-  };
+  auditEntries(pushId: number) {
+    return this.#all(`${this.#tables.selection("audit_logs")} WHERE push_id = ? ORDER BY created_at, id`, [pushId]);
+  }
 
   /** With the attachment's id as `attachment_id`. Without a blob its columns are NULL. */
-  readonly files = (pushIds: readonly number[]) => {
-    const { column } = this.#tables;
-    const columns = [
-      `${this.#text(`a.${column("id")}`)} AS attachment_id`,
-      `${this.#text(`a.${column("record_id")}`)} AS push_id`,
-      ...blobColumns.map((name) => `${this.#text(column(name, "b"))} AS ${column(name)}`),
-    ];
+  files(pushIds: readonly number[]) {
     return this.#inBatches(
       pushIds,
       (list) =>
-        `SELECT ${columns.join(", ")} ${this.#attachedToPushes()} AND a.${column("record_id")} IN ${list}
-         ORDER BY a.${column("id")}`,
+        `SELECT a.id AS attachment_id, a.record_id AS push_id,
+           b.key, b.filename, b.content_type, b.byte_size, b.checksum, b.service_name
+         FROM active_storage_attachments a LEFT JOIN active_storage_blobs b ON b.id = a.blob_id
+         WHERE ${attachedToPushes} AND a.record_id IN ${list} ORDER BY a.id`,
     );
-  };
-
-  /** `service_name`, and the number of `files` of pushes in it. */
-  readonly services = () => {
-    const service = `b.${this.#tables.column("service_name")}`;
-    return this.#all(
-      `SELECT ${this.#text(service)} AS service_name, ${this.#text("COUNT(*)")} AS files ${this.#attachedToPushes()}
-       GROUP BY ${service}`,
-    );
-  };
-
-  async count(table: CountedTable): Promise<number> {
-    if (table === "files") return await this.#countFrom(this.#attachedToPushes());
-    return this.has(table) ? await this.#countFrom(`FROM ${this.#tables.name(table)}`) : 0;
   }
 
-  /** Counts rows whose push is not in the database. */
-  async countWithoutPush(table: Exclude<CountedTable, "users" | "pushes">): Promise<number> {
-    const { name, column } = this.#tables;
-    const hasNoPush = (id: string) => `NOT EXISTS (SELECT 1 FROM ${name("pushes")} p WHERE p.id = ${id})`;
-    if (table === "files") {
-      return await this.#countFrom(`${this.#attachedToPushes()} AND ${hasNoPush(`a.${column("record_id")}`)}`);
-    }
-    if (!this.has(table)) return 0;
-    const from =
-      table === "audit_logs"
-        ? `${name("audit_logs")} l`
-        : `${name("notify_by_emails")} n LEFT JOIN ${name("audit_logs")} l ON l.id = n.audit_log_id`;
-    return await this.#countFrom(`FROM ${from} WHERE ${hasNoPush("l.push_id")}`);
+  /** `service_name`, and the number of `files` of pushes in it. */
+  services() {
+    return this.#all(
+      `SELECT b.service_name, COUNT(*) AS files
+       FROM active_storage_attachments a LEFT JOIN active_storage_blobs b ON b.id = a.blob_id
+       WHERE ${attachedToPushes} GROUP BY b.service_name`,
+    );
+  }
+
+  count(table: "users" | "pushes"): Promise<number> {
+    return this.#count(`FROM ${table}`);
+  }
+
+  /** Counts rows of pushes, and those of them whose push is not in the database. */
+  async countRelated(kind: keyof RelatedCounts) {
+    const { table, from } = related[kind];
+    if (!this.has(table)) return { all: 0, withoutPush: 0 };
+    const counts = await this.#first(`SELECT COUNT(*) AS entries, COUNT(p.id) AS present FROM ${from}`);
+    const all = Number(counts.entries);
+    return { all, withoutPush: all - Number(counts.present) };
   }
 
   /** `entries`, `greatest_id` and `newest`, the time of the last change. */
   tableState(table: SourceTable): Promise<SourceRecord> {
-    const { name, column, hasColumn } = this.#tables;
-    const newest = hasColumn(table, "updated_at") ? this.#text(`MAX(${column("updated_at")})`) : "NULL";
-    return this.#first(
-      `SELECT ${this.#text("COUNT(*)")} AS entries, ${this.#text(`MAX(${column("id")})`)} AS greatest_id, ${newest} AS newest
-       FROM ${name(table)}`,
-    );
+    const newest = this.#tables.hasColumn(table, "updated_at") ? "MAX(updated_at)" : "NULL";
+    return this.#first(`SELECT COUNT(*) AS entries, MAX(id) AS greatest_id, ${newest} AS newest FROM ${table}`);
   }
 
   /** Counts the rows up to an id, and those of them that were changed after a time. */
   async countUpTo(table: SourceTable, id: string, changedAfter: string | null) {
-    const from = `FROM ${this.#tables.name(table)} WHERE ${this.#tables.column("id")} <= ?`;
-    const changed = `${from} AND ${this.#tables.column("updated_at")} > ?`;
+    const from = `FROM ${table} WHERE id <= ?`;
     return {
-      present: await this.#countFrom(from, [id]),
-      changed: changedAfter === null ? 0 : await this.#countFrom(changed, [id, changedAfter]),
+      present: await this.#count(from, [id]),
+      changed: changedAfter === null ? 0 : await this.#count(`${from} AND updated_at > ?`, [id, changedAfter]),
     };
   }
 
@@ -194,8 +181,7 @@ export class SourceQueries {
   }
 
   async firstUser(): Promise<SourceRecord | undefined> {
-    const { selection, name } = this.#tables;
-    return (await this.#all(`${selection("users")} ORDER BY ${name("users")}.id LIMIT 1`))[0];
+    return (await this.#all(`${this.#tables.selection("users")} ORDER BY id LIMIT 1`))[0];
   }
 
   #all(statement: string, parameters: readonly (string | number)[] = []): Promise<readonly SourceRecord[]> {
@@ -205,11 +191,6 @@ export class SourceQueries {
   /** The first row; an empty record if there is none. */
   async #first(statement: string, parameters: readonly (string | number)[] = []): Promise<SourceRecord> {
     return (await this.#all(statement, parameters))[0] ?? {};
-  }
-
-  /** A value as the engine's own text. */
-  #text(expression: string): string {
-    return this.#tables.rows.dialect.asText(expression);
   }
 
   /** @param statement gets the list of ids in brackets. */
@@ -222,44 +203,14 @@ export class SourceQueries {
     return found;
   }
 
-  /** `id` and these columns of the next rows, in order. */
-  #columnsAfter(table: SourceTable, columns: readonly string[], afterId: number, limit: number) {
-    const { name, column } = this.#tables;
-    const selected = ["id", ...columns].map((each) => `${this.#text(column(each))} AS ${column(each)}`);
-    return this.#all(
-      `SELECT ${selected.join(", ")} FROM ${name(table)} WHERE id > ? ORDER BY ${name(table)}.id LIMIT ${limit}`,
-      [afterId],
-    );
-  }
-
-  #sizes(table: SourceTable, columns: readonly string[], ids: readonly number[]) {
-    const { name, column, hasColumn } = this.#tables;
-    const bytes = columns
-      .filter((large) => hasColumn(table, large))
-      .map((large) => `COALESCE(OCTET_LENGTH(${column(large)}), 0)`)
-      .join(" + ");
-    return this.#inBatches(
-      ids,
-      (list) =>
-        `SELECT ${this.#text("id")} AS id, ${this.#text(bytes)} AS bytes FROM ${name(table)} WHERE id IN ${list}`,
-    );
-  }
-
-  /** `FROM` and `WHERE` of the attachments `a` of pushes with their blobs `b`. */
-  #attachedToPushes(): string {
-    const { name, column } = this.#tables;
-    return `FROM ${name("active_storage_attachments")} a
-      LEFT JOIN ${name("active_storage_blobs")} b ON b.${column("id")} = a.${column("blob_id")}
-      WHERE a.${column("record_type")} = 'Push' AND a.${column("name")} = 'files'`;
-  }
-
-  async #countFrom(from: string, parameters: readonly string[] = []): Promise<number> {
-    return Number((await this.#first(`SELECT ${this.#text("COUNT(*)")} AS entries ${from}`, parameters)).entries ?? 0);
+  async #count(from: string, parameters: readonly string[] = []): Promise<number> {
+    return Number((await this.#first(`SELECT COUNT(*) AS entries ${from}`, parameters)).entries);
   }
 
   /** @param key no text of an operator. */
   async #keyed(table: "site_settings" | "ar_internal_metadata", key: string): Promise<SourceRecord> {
     if (!this.has(table)) return {};
-    return await this.#first(`${this.#tables.selection(table)} WHERE ${this.#tables.column("key")} = '${key}'`);
+    // Without the table, MySQL takes `key` for a reserved word.
+    return await this.#first(`${this.#tables.selection(table)} WHERE ${table}.key = '${key}'`);
   }
 }

@@ -3,60 +3,24 @@ import type { SourceRecord, SourceRows } from "./source-rows.ts";
 
 /** The columns that are read. Columns that are missing in an older installation are read as NULL. */
 const wanted = {
-  users: [
-    "id",
-    "email",
-    "encrypted_password",
-    "admin",
-    "authentication_token",
-    "preferred_language",
-    "confirmed_at",
-    "unconfirmed_email",
-    "locked_at",
-    "otp_secret_ciphertext",
-    "otp_required_for_login",
-    "last_otp_timestep",
-    "otp_backup_code_digests",
-    "created_at",
-    "updated_at",
-    "current_sign_in_at",
-    "last_sign_in_at",
-  ],
-  pushes: [
-    "id",
-    "kind",
-    "url_token",
-    "user_id",
-    "name",
-    "note_ciphertext",
-    "payload_ciphertext",
-    "passphrase_ciphertext",
-    "expire_after_days",
-    "expire_after_views",
-    "expired",
-    "expired_on",
-    "deletable_by_viewer",
-    "retrieval_step",
-    "created_at",
-    "updated_at",
-  ],
-  audit_logs: ["id", "push_id", "kind", "ip", "user_agent", "referrer", "user_id", "created_at", "updated_at"],
-  notify_by_emails: [
-    "id",
-    "audit_log_id",
-    "status",
-    "proceed_at",
-    "recipients_ciphertext",
-    "locale_ciphertext",
-    "successful_sends_ciphertext",
-    "error_message_ciphertext",
-  ],
-  active_storage_attachments: ["id", "name", "record_type", "record_id", "blob_id"],
-  active_storage_blobs: ["id", "key", "filename", "content_type", "byte_size", "checksum", "service_name"],
-  site_settings: ["key", "value"],
-  ar_internal_metadata: ["key", "created_at"],
-  schema_migrations: ["version"],
-} as const;
+  users: columnsOf(`id, email, encrypted_password, admin, authentication_token, preferred_language, confirmed_at,
+    unconfirmed_email, locked_at, otp_secret_ciphertext, otp_required_for_login, last_otp_timestep,
+    otp_backup_code_digests, created_at, updated_at, current_sign_in_at, last_sign_in_at`),
+  pushes: columnsOf(`id, kind, url_token, user_id, name, note_ciphertext, payload_ciphertext, passphrase_ciphertext,
+    expire_after_days, expire_after_views, expired, expired_on, deletable_by_viewer, retrieval_step, created_at, updated_at`),
+  audit_logs: columnsOf("id, push_id, kind, ip, user_agent, referrer, user_id, created_at, updated_at"),
+  notify_by_emails: columnsOf(`id, audit_log_id, status, proceed_at, recipients_ciphertext, locale_ciphertext,
+    successful_sends_ciphertext, error_message_ciphertext`),
+  active_storage_attachments: columnsOf("id, name, record_type, record_id, blob_id"),
+  active_storage_blobs: columnsOf("id, key, filename, content_type, byte_size, checksum, service_name"),
+  site_settings: columnsOf("key, value"),
+  ar_internal_metadata: columnsOf("key, created_at"),
+  schema_migrations: columnsOf("version"),
+};
+
+function columnsOf(list: string): readonly string[] {
+  return list.split(/,\s+/);
+}
 
 export type SourceTable = keyof typeof wanted;
 
@@ -99,21 +63,17 @@ export async function openSourceTables(rows: SourceRows) {
     const missing = columns.find((column) => !columnNames.has(column));
     if (missing !== undefined) throw incomplete(`the table ${table} has no column ${missing}`);
   }
-  const { quoted, asText } = rows.dialect;
   return {
     rows,
     warnings: warningsOf(version),
     has: (table: SourceTable) => (present.get(table)?.size ?? 0) > 0,
     hasColumn: (table: SourceTable, column: string) => present.get(table)?.has(column) === true,
-    name: (table: SourceTable) => quoted(table),
-    column: (column: string, alias?: string) => (alias === undefined ? quoted(column) : `${alias}.${quoted(column)}`),
     /** `SELECT` all wanted columns of the table. */
     selection(table: SourceTable): string {
-      const columns = wanted[table].map((column) => {
-        const value = present.get(table)?.has(column) === true ? asText(quoted(column)) : "NULL";
-        return `${value} AS ${quoted(column)}`;
-      });
-      return `SELECT ${columns.join(", ")} FROM ${quoted(table)}`;
+      const columns = wanted[table].map((column) =>
+        present.get(table)?.has(column) === true ? `${table}.${column}` : `NULL AS ${column}`,
+      );
+      return `SELECT ${columns.join(", ")} FROM ${table}`;
     },
   };
 }
@@ -141,7 +101,7 @@ async function knownVersionOf(
 }
 
 async function schemaVersionOf(rows: SourceRows): Promise<number> {
-  const versions = await rows.all(`SELECT version FROM ${rows.dialect.quoted("schema_migrations")}`);
+  const versions = await rows.all("SELECT version FROM schema_migrations");
   return versions.map(versionOf).reduce((greatest, version) => Math.max(greatest, version), 0);
 }
 
