@@ -24,6 +24,9 @@ export const mariadbProgram = process.env.SEALPUSH_TEST_MARIADB || undefined;
 /** Its own initial tables are synced a thousand times, which takes minutes on a disk that is busy. */
 const withoutSyncs = ["--debug-no-sync", "--innodb-flush-method=nosync"];
 
+/** In /tmp, servers that have the same process id in containers of their own would take each other's temporary tables. */
+const ownTemporaryFiles = (folder: string) => [`--tmpdir=${folder}`];
+
 const password = "a-password:of/tests";
 const users = `
 CREATE USER 'writer'@'%' IDENTIFIED BY '${password}';
@@ -45,6 +48,7 @@ export async function startMariadb(program: string): Promise<Mariadb> {
         `--datadir=${data}`,
         "--skip-test-db",
         "--auth-root-authentication-method=normal",
+        ...ownTemporaryFiles(folder),
         ...withoutSyncs,
       ],
       { ...runAs, cwd: folder, env: bareEnvironment },
@@ -65,6 +69,7 @@ export async function startMariadb(program: string): Promise<Mariadb> {
           `--pid-file=${join(folder, "pid")}`,
           "--character-set-server=utf8mb4",
           ...withoutSyncs,
+          ...ownTemporaryFiles(folder),
           "--skip-name-resolve",
         ],
         endsBy: "TERM",
