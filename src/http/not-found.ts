@@ -40,7 +40,7 @@ export function answerNotFound(
   if (isRead(request.method) && !isJsonPath(path)) {
     const address = findOldAddress(path, query, methodsOf);
     // The page may be one that this listener does not serve.
-    if (address !== undefined && methodsOf(address.split("?")[0] ?? "").includes("GET"))
+    if (address !== undefined && methodsOf(address.split(/[?#]/)[0] ?? "").includes("GET"))
       return reply.redirect(address, 301);
   }
   const allowed = methodsOf(path);

@@ -9,6 +9,7 @@ import { accountPath } from "./account/path.ts";
 import { adminPaths } from "./admin/frame.tsx";
 import { dashboardPath } from "./dashboard/filter.ts";
 import { renderOldFile } from "./gone.tsx";
+import { findMangledLink } from "./mangled-links.ts";
 import type { PageRequest, PageRoute } from "./request.ts";
 import { requestResetPath, resetPasswordPath } from "./reset-password.tsx";
 import { signUpPath } from "./sign-up.tsx";
@@ -172,13 +173,14 @@ export function withOldParameters<Request extends PageRequest>(
  * - One that begins with a locale: the locale becomes `?locale=`. Password Pusher translates the words of its paths
  *   (`/de/p/neu`), so an unknown path leads to the page that its shape suggests, and otherwise to the start page.
  * - One that only a form is sent to: the page with the form. The browser shows such an address after a refused form.
+ * - A link with something behind it: the link.
  */
 export const findOldAddress: FindOldAddress = (path, query, methodsOf) => {
   if (!path.startsWith("/")) return undefined;
   const [word = "", ...rest] = path.split("/").filter((segment) => segment !== "");
   const locale = localeByWord.get(word.toLowerCase());
   // Other parameters of a form's address may be secrets that a program has sent by mistake.
-  if (locale === undefined) return findFormPage(path, methodsOf);
+  if (locale === undefined) return findMangledLink(path + query) ?? findFormPage(path, methodsOf);
   return addressOf(pageBehindLocale(rest, query, methodsOf), query, locale);
 };
 

@@ -15,6 +15,7 @@ import type { FormFields } from "../http/body/form-fields.ts";
 import { receiveForm } from "../http/body/receive-body.ts";
 import { revalidated, sendPage } from "../http/headers.ts";
 import type { RouteGroup } from "../http/listener.ts";
+import { isRead } from "../http/not-found.ts";
 import { isRobot } from "../http/robots.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
 import { chooseLocale, type Messages } from "../i18n/i18n.ts";
@@ -25,6 +26,7 @@ import type { Requests } from "../requests/requests.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetIntegrity, AssetUrl } from "./assets.ts";
 import { findLanguageChoice, isChosenHere, keepsLanguage, languageCookies } from "./language-choice.ts";
+import { findMangledLink } from "./mangled-links.ts";
 import { type AdminSection, type Faults, type Page, type PageContext, type PageUser, pageHref } from "./page.ts";
 import { renderInPieces } from "./parts/long-text.tsx";
 import { robotView } from "./robot.tsx";
@@ -413,6 +415,8 @@ export function handlePage(
   if (route.retrieval === true && isRobot(request.headers["user-agent"])) {
     return new PageRequest(request, reply, services).renderPlain(robotView);
   }
+  const link = isRead(request.method) ? findMangledLink(request.raw.url ?? "") : undefined;
+  if (link !== undefined) return reply.redirect(link, 303);
   switch (route.access) {
     case "public":
     case "page":

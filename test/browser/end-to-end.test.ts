@@ -187,6 +187,19 @@ describe("before a view is spent", () => {
     await expectNoView(link);
   });
 
+  it.each([
+    ["a full stop", (link: string) => `${link}.`],
+    ["a bracket and a comma", (link: string) => `${link}),`],
+    ["a quotation mark", (link: string) => `${link}”`],
+    ["an encoded #", (link: string) => link.replace("#", "%23")],
+  ])("the link opens although a chat has given it %s", async (_what, change) => {
+    const { link } = await sealInPage(secretText);
+    const page = await openLink(change(link));
+    await openButton(page).click();
+    await page.getByText(secret.reveal).first().waitFor();
+    expect(await page.locator("#payload").textContent()).toBe(secretText);
+  });
+
   it("the whole link can be pasted over the one that was cut", async () => {
     const { link } = await sealInPage("x");
     const page = await openLink(link.slice(0, -1));

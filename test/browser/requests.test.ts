@@ -174,6 +174,21 @@ test("with a passphrase, the answers open wherever the owner signs in, and the s
   expect(found?.content.text).toBe(secret);
 });
 
+test.each([
+  ["a full stop", (link: string) => `${link}.`],
+  ["an encoded # and a bracket", (link: string) => `${link.replace("#", "%23")})`],
+])("a link that a chat has given %s is answered, and still names the key", async (_what, change) => {
+  const { page } = await site.visit({ signedIn: true });
+  const { link, answersUrl } = await ask(page);
+  const recipient = await site.visit();
+  await recipient.page.goto(change(link));
+  await recipient.page.getByText(text.sealsHere).waitFor();
+  await answer(recipient.page, change(link), secret);
+  await showAnswers(page, `${answersUrl}.`);
+  const [found] = await answersOn(page);
+  expect(found?.content.text).toBe(secret);
+});
+
 test("a passphrase that can be guessed is refused where it is chosen, before anything is sent", async () => {
   const { page } = await site.visit({ signedIn: true, reducedMotion: "reduce" });
   const sent: Request[] = [];

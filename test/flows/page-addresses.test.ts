@@ -58,6 +58,26 @@ test("ended, unknown, malformed and overlong tokens get the same answer", async 
   expect(new Set(answers.map((answer) => answer.body)).size).toBe(1);
 });
 
+test.each([
+  ["/p/T.", "/p/T"],
+  ["/p/T),", "/p/T"],
+  ["/p/T%3E", "/p/T"],
+  ["/p/T%E2%80%9D", "/p/T"],
+  ["/p/T/r.", "/p/T/r"],
+  ["/p/T?locale=de.", "/p/T?locale=de"],
+  ["/r/T.", "/r/T"],
+  ["/requests/T]", "/requests/T"],
+  ["/p/T%23AGE-SECRET-KEY-1.T", "/p/T#AGE-SECRET-KEY-1.T"],
+  ["/p/T/r?locale=de%23AGE-SECRET-KEY-1", "/p/T/r?locale=de#AGE-SECRET-KEY-1"],
+  [`/p/T%23${"A".repeat(200)}`, `/p/T#${"A".repeat(200)}`],
+])("%s, a link as a chat has changed it, leads to %s whatever is behind it", async (address, link) => {
+  for (const token of [await push({ payload: "x", retrieval_step: false, expire_after_views: 1 }), "unknown"]) {
+    const answer = await app.server.inject(address.replaceAll("T", token));
+    expect(answer.headers).toMatchObject({ location: link.replaceAll("T", token), "cache-control": "no-store" });
+  }
+  expect(app.logLines.join("")).not.toMatch(/AGE-SECRET-KEY|AAAAA/);
+});
+
 test("thirty clients behind one address can set passphrases at the same time", async () => {
   const made = await Promise.all(
     Array.from({ length: 30 }, () =>

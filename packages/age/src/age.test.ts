@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import { armor, Encrypter, generateHybridIdentity, identityToRecipient } from "age-encryption";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findLock } from "./age-header.ts";
-import { fingerprintOf, ownerProofOf, readFragment, writeFragment } from "./key-check.ts";
+import { fingerprintOf, ownerProofOf, readFingerprint, readFragment, writeFragment } from "./key-check.ts";
 import { type LinkKey, makeLinkKey, readLinkKey } from "./link-key.ts";
 import { DamagedError, openFile, openIdentity, openText, WrongPassphraseError } from "./open.ts";
 import { isRecipient, sealedSize, sealFile, sealText, sealUnderPassphrase } from "./seal.ts";
@@ -48,8 +48,22 @@ describe("the key of a link", () => {
     expect(readFragment(`#${fragment}`)).toEqual({ identity, request: "abc-_9" });
     expect(readFragment(`#${identity}`)).toEqual({ identity, request: null });
     expect(await readLinkKey(fragment)).toBeUndefined();
-    for (const wrong of [`${identity}.`, `${identity}.a b`, `${identity}.a.b`, `${identity}#a`, ".abc"]) {
+    for (const wrong of [`${identity}.a b`, `${identity}.a.b`, `${identity}#a`, ".abc"]) {
       expect(readFragment(wrong)).toBeUndefined();
+    }
+  });
+
+  test("is read although a program has taken what followed the link into it", async () => {
+    const { identity } = key;
+    const fragment = writeFragment({ identity, request: "abc-_" });
+    const fingerprint = await fingerprintOf(key.recipient);
+    for (const after of [".", ",", ")", ").", ">", "%3E", '"', "%22", "”", "%E2%80%9D", "*", "%0A"]) {
+      expect(readFragment(`#${identity}${after}`)).toEqual({ identity, request: null });
+      expect(readFragment(`#${fragment}${after}`)).toEqual({ identity, request: "abc-_" });
+      expect(readFingerprint(`#${fingerprint}${after}`)).toBe(fingerprint);
+    }
+    for (const wrong of ["", "#", "#content", `#${fingerprint}a`, fingerprint.slice(1), `${fingerprint}.a`]) {
+      expect(readFingerprint(wrong)).toBeUndefined();
     }
   });
 

@@ -1,4 +1,9 @@
-const fragmentShape = /^#?(AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58})(?:\.([A-Za-z0-9_-]{1,64}))?$/;
+/** Chats and mail programs take the full stop, bracket or quotation mark after a link into it. */
+const afterLink = "(?:%[0-9A-F]{2}|[^A-Za-z0-9_-])*$";
+
+const fragmentShape = new RegExp(
+  `^#?(AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58})(?:\\.([A-Za-z0-9_-]{1,64}))?${afterLink}`,
+);
 
 /** What the link of an end-to-end push has behind `#`. */
 export interface KeyFragment {
@@ -40,8 +45,11 @@ export async function checkOf(identity: string): Promise<string> {
 
 const fingerprintBytes = 16;
 
-export function isFingerprint(text: string): boolean {
-  return /^[0-9a-f]{32}$/.test(text);
+const fingerprintShape = new RegExp(`^#?([0-9a-f]{32})${afterLink}`);
+
+/** @param fragment of a request's link, with or without its `#`. @returns undefined: there is no fingerprint in it. */
+export function readFingerprint(fragment: string): string | undefined {
+  return fingerprintShape.exec(fragment)?.[1];
 }
 
 /**

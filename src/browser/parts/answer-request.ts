@@ -1,4 +1,4 @@
-import { fingerprintOf, isFingerprint } from "@sealpush/age/key-check";
+import { fingerprintOf, readFingerprint } from "@sealpush/age/key-check";
 import { makeFileKey } from "@sealpush/age/link-key";
 import { sealFile, sealText } from "@sealpush/age/seal";
 import { type SealedFileDetails, writeAnswer } from "@sealpush/age/sealed-content";
@@ -34,15 +34,16 @@ type KeyCheck = "right" | "unchecked" | "wrong";
 /** Compares the recipient that the server has sent with the link that somebody opened. */
 async function checkKey(recipient: string): Promise<KeyCheck> {
   const fragment = location.hash.slice(1);
-  const isOfPage = !isFingerprint(fragment) && document.getElementById(fragment) !== null;
+  const named = readFingerprint(fragment);
+  const isOfPage = named === undefined && document.getElementById(fragment) !== null;
   if (fragment === "" || isOfPage) return "unchecked";
-  return fragment === (await fingerprintOf(recipient)) ? "right" : "wrong";
+  return named === (await fingerprintOf(recipient)) ? "right" : "wrong";
 }
 
 /** The links of these pages that lead to the request again keep the fingerprint, and so does its address when somebody follows a link to a field. */
 export function keepFingerprint(): void {
   let { hash } = location;
-  if (!isFingerprint(hash.slice(1))) return;
+  if (readFingerprint(hash) === undefined) return;
   const links = document.querySelectorAll<HTMLAnchorElement>("a[data-keeps-fingerprint], a[hreflang]");
   for (const link of links) link.hash = hash;
   addEventListener("hashchange", () => {

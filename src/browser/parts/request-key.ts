@@ -1,4 +1,4 @@
-import { fingerprintOf, isFingerprint, writeFragment } from "@sealpush/age/key-check";
+import { fingerprintOf, readFingerprint, writeFragment } from "@sealpush/age/key-check";
 import { readLinkKey } from "@sealpush/age/link-key";
 import { openIdentity, WrongPassphraseError } from "@sealpush/age/open";
 import { keepRequestKey } from "./keep-request-key.ts";
@@ -11,8 +11,8 @@ import { bindStoredKey, writeStoredFragment } from "./stored-keys.ts";
 export async function findRequestKey(): Promise<void> {
   const root = document.querySelector<HTMLElement>("[data-encryption-check]");
   if (root === null) return;
-  const fragment = location.hash.slice(1);
-  if (isFingerprint(fragment)) nameKey(fragment);
+  const fingerprint = readFingerprint(location.hash);
+  if (fingerprint !== undefined) nameKey(fingerprint);
   const check = root.dataset.encryptionCheck ?? "";
   const sealed = root.dataset.identitySealed ?? "";
   if (isSecureContext && (await unlock(root, check, location.hash))) {
