@@ -89,7 +89,7 @@ function enableSaveAll(section: HTMLElement, files: readonly SealedFile[], tag: 
   if (part === null) return;
   part.hidden = false;
   const total = files.reduce((sum, { size }) => sum + size, 0);
-  part.querySelector("button > span")?.replaceChildren(fillIn(part.dataset.saveAll, { size: formatSize(total, tag) }));
+  part.querySelector("button .size")?.replaceChildren(formatSize(total, tag));
   const names = zipNames(files.map(({ name }) => name));
   const archive = (opened: Opened) => {
     const entries = files.map((file, at) => ({

@@ -15,6 +15,8 @@ export interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly problem?: string | undefined;
+  /** For a passphrase that only the browser checks: a script shows it. */
+  readonly wrongPassphrase?: string;
   /** A button at the end of the label's line. */
   readonly besideLabel?: ComponentChildren;
   /** Renders the control with the attributes that connect it to its label, hint and problem. */
@@ -22,7 +24,7 @@ export interface FieldProps {
 }
 
 /** A labelled control with its hint and its problem. */
-export function Field({ id, label, hint, problem, besideLabel, control }: FieldProps) {
+export function Field({ id, label, hint, problem, wrongPassphrase, besideLabel, control }: FieldProps) {
   const labelled = (
     <label class="field-label" for={id}>
       {label}
@@ -47,6 +49,11 @@ export function Field({ id, label, hint, problem, besideLabel, control }: FieldP
       {problem !== undefined && (
         <p class="field-problem" id={`${id}_problem`}>
           {problem}
+        </p>
+      )}
+      {wrongPassphrase !== undefined && (
+        <p class="field-problem" role="alert" hidden data-wrong-passphrase>
+          {wrongPassphrase}
         </p>
       )}
       {control({
@@ -89,6 +96,7 @@ export interface InputFieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly problem?: string | undefined;
+  readonly wrongPassphrase?: string;
   /** Takes the focus where scripts run. */
   readonly focus?: boolean;
 }

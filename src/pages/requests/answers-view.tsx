@@ -200,12 +200,10 @@ function AnswerKey({ request, page }: { readonly request: OwnedRequest; readonly
             id="unlock_passphrase"
             label={text.passphrase}
             hint={text.unlockHint}
+            wrongPassphrase={text.wrongPassphrase}
             input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
             inside={<ShowButton messages={messages} of="unlock_passphrase" />}
           />
-          <p class="field-problem" role="alert" hidden data-wrong-passphrase>
-            {text.wrongPassphrase}
-          </p>
           <div class="form-end">
             <button type="submit" class="button button-primary">
               <Icon name="key" />

@@ -28,12 +28,10 @@ function SealedPassphrase({ messages }: { readonly messages: Messages }) {
           id="sealed_passphrase"
           label={step.passphrase}
           hint={text.passphraseHint}
+          wrongPassphrase={text.wrongPassphrase}
           input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
           inside={<ShowButton messages={messages} of="sealed_passphrase" />}
         />
-        <p class="field-problem" role="alert" hidden data-wrong-passphrase>
-          {text.wrongPassphrase}
-        </p>
         <button type="submit" class="button button-primary button-large">
           <Icon name="key" />
           <span>{step.open}</span>
@@ -163,18 +161,19 @@ function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }:
           </li>
         ))}
       </ul>
-      {files.length > 1 && <AllFiles label={secret.downloadAll({ size: "{size}" })} />}
+      {files.length > 1 && <AllFiles messages={messages} />}
       <p class="field-hint">{secret.filesUntil({ count: Math.max(1, Math.round(ticketTtlSeconds / 60)) })}</p>
     </section>
   );
 }
 
-function AllFiles({ label }: { readonly label: string }) {
+/** A script fills in the size. */
+function AllFiles({ messages: { secret } }: { readonly messages: Messages }) {
   return (
-    <div class="files-all" hidden data-save-all={label}>
+    <div class="files-all" hidden data-save-all>
       <button type="button" class="button">
         <Icon name="download" />
-        <span />
+        <span>{secret.downloadAll.parts({ size: <bdi class="size" /> })}</span>
       </button>
       <div class="file-text">
         <progress max={1} value={0} aria-labelledby="files" hidden />
