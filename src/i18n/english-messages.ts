@@ -930,7 +930,6 @@ export interface EnglishMessages {
     readonly lastPage: string;
     readonly back: string;
     readonly auditTitle: string;
-    readonly auditLead: string;
     readonly download: string;
     readonly csv: string;
     readonly json: string;

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { nameOf, productName } from "../branding/branding.ts";
 import { aboutPath } from "./about/path.ts";
+import { accountPath, accountTabPath } from "./account/path.ts";
 import type { AssetName } from "./assets.ts";
 import { keepsLanguage } from "./language-choice.ts";
 import { type PageContext, type PageUser, pageHref, withLocale } from "./page.ts";
@@ -205,7 +206,7 @@ interface AccountMenuProps {
 
 /** Opens without scripts; they close it (browser/parts/menus.ts). */
 function AccountMenu({ user, link, page }: AccountMenuProps) {
-  const { nav, keys } = page.messages;
+  const { nav, keys, profile } = page.messages;
   const signedInAs = nav.signedInAs({ email: user.email });
   return (
     <details class="menu account-menu" name="menu">
@@ -218,7 +219,8 @@ function AccountMenu({ user, link, page }: AccountMenuProps) {
       </summary>
       <div class="site-nav">
         <p class="account-who">{signedInAs}</p>
-        {link("/users/edit", nav.account)}
+        {link(accountPath, nav.account)}
+        {page.passwords && link(accountTabPath("access"), profile.password.heading)}
         {link("/users/token", nav.apiTokens)}
         {user.admin && link("/admin", nav.administration)}
         <button type="button" class="link-button" hidden data-scripted data-shows-keys>

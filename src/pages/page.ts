@@ -70,6 +70,8 @@ export interface PageContext {
   readonly mayRequest: boolean;
   /** Sign-in is enabled on this server, so pages link to it. */
   readonly signIns: boolean;
+  /** Users may have passwords: they do not sign in through another service only. */
+  readonly passwords: boolean;
   /** Proves to `receiveForm` that a form is from a page of this session; null: there is no session. */
   readonly formToken: string | null;
   readonly assetUrl: AssetUrl;

@@ -80,7 +80,7 @@ export interface LayoutServices extends Pick<PageServices, "assetUrl" | "assetIn
     | "allowAnonymousRequests"
     | "requestsEnabled"
   > & {
-    readonly accounts: Pick<Config["accounts"], "loginsDisabled" | "requiresConfirmation" | "emails">;
+    readonly accounts: Pick<Config["accounts"], "loginsDisabled" | "signOnOnly" | "requiresConfirmation" | "emails">;
   };
 }
 
@@ -112,6 +112,7 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     recipientsOnly: !request.listener.groups.has("internal"),
     mayRequest: user === null ? services.config.allowAnonymousRequests : services.config.requestsEnabled,
     signIns: !services.config.accounts.loginsDisabled,
+    passwords: !services.config.accounts.signOnOnly,
     formToken: request.formToken,
     assetUrl: services.assetUrl,
     assetIntegrity: services.assetIntegrity,

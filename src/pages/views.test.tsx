@@ -58,6 +58,7 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
     recipientsOnly: false,
     mayRequest: false,
     signIns: true,
+    passwords: true,
     theme: { name: undefined, logo: undefined, accent: undefined, style: undefined },
     appearance: {
       tagline: hostile,

@@ -61,6 +61,14 @@ describe.each([
   });
 });
 
+it("the account menu leads to the password, with the focus in its first field", async () => {
+  const { page } = await site.visit({ signedIn: true });
+  await page.goto("/");
+  await accountMenu(page).click();
+  await linkTo(page, en.profile.password.heading).click();
+  await page.locator("#current_password:focus").waitFor();
+});
+
 it("the account menu closes on Escape, on a click beside it, and when the focus leaves it", async () => {
   const { page } = await site.visit({ signedIn: true });
   await page.goto("/p");

@@ -96,6 +96,7 @@ describe("where single sign-on is the only way in", () => {
       "/users/sign_in?done=signed_out",
       ...routes.filter(({ method }) => method === "GET").map(({ url }) => url),
     ];
+    expect((await visitor.get("/users/edit")).body).not.toContain(">Password</a>");
     for (const url of open) expect([url, offer.exec((await visitor.get(url)).body)?.[0]]).toEqual([url, undefined]);
   });
 

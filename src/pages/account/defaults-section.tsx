@@ -35,12 +35,12 @@ export function DefaultsSection({ model, page }: AccountProps) {
           ))}
         </div>
         <div class="form-end">
-          <a class="button" href={pageHref(page, presetsPath)}>
-            {page.messages.presets.manage}
-          </a>
           <button type="submit" class="button button-primary">
             {defaults.submit}
           </button>
+          <a class="button" href={pageHref(page, presetsPath)}>
+            {page.messages.presets.manage}
+          </a>
         </div>
       </PostForm>
     </Section>

@@ -61,7 +61,6 @@ export function auditView(model: AuditModel, page: PageContext): Page {
           <a href={pageHref(page, "/p")}>{dashboard.back}</a>
         </p>
         <h1>{dashboard.auditTitle}</h1>
-        <p class="lead">{dashboard.auditLead}</p>
       </div>
       <div class="audit">
         <AboutPush model={model} page={page} />
@@ -178,10 +177,8 @@ function Settings({ push, messages }: { readonly push: OwnedPush; readonly messa
     ...optionNames.map((option) => [optionFields[option].label(messages), push[option]] as const),
   ];
   return (
-    <section aria-labelledby="settings">
-      <h3 class="aside-heading" id="settings">
-        {dashboard.settings}
-      </h3>
+    <details class="disclosure">
+      <summary>{dashboard.settings}</summary>
       <dl class="push-settings">
         {settings.map(([label, isOn]) => (
           <Fact key={label} label={label}>
@@ -189,7 +186,7 @@ function Settings({ push, messages }: { readonly push: OwnedPush; readonly messa
           </Fact>
         ))}
       </dl>
-    </section>
+    </details>
   );
 }
 

@@ -74,7 +74,6 @@ const folded = ["options", "sender", "labels", "mail"] as const;
  */
 export function MoreOptions({ form, page }: FormProps) {
   const { newPush } = page.messages;
-  // A push is often edited for its labels: they are not folded there.
   // Labels are a reason to edit a push: they are not folded there.
   const hasLabels = page.user !== null && form.edited === null;
   const groups = folded.filter((group) => (group === "labels" ? hasLabels : group !== "sender" || page.user !== null));

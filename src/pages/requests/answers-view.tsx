@@ -27,6 +27,7 @@ function RequestEndings({ request, page }: Pick<AnswersModel, "request"> & { rea
       {request.state === "open" && (
         <Confirm
           page={page}
+          icon="close"
           label={text.close}
           explanation={text.closeText}
           confirm={text.close}
