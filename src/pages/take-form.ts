@@ -121,7 +121,7 @@ export async function takeForm<Request extends PageRequest, Typed, Field extends
         ? () => signedOut(page, typed) ?? show({ status: 401, reason: "signed_out" })()
         : show(await stateAfter(page, form, typed, error));
   } finally {
-    // Before the answer: whoever sends the form again has the bytes of the budget back.
+    // Before the answer: a form that is sent again has the bytes of the budget back.
     await upload?.abandon();
   }
   return await answer();
