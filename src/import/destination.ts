@@ -2,13 +2,7 @@ import type { PushPart, RelatedCounts, UserPart } from "@sealpush/import-passwor
 import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
 import type { ImportedPush } from "../pushes/create/adopt-push.ts";
 import type { Activity } from "./store/activity.ts";
-import type {
-  ImportedRow,
-  ImportedRows,
-  ImportedUser,
-  RecordedCounts,
-  RecordedSnapshot,
-} from "./store/imported-rows.ts";
+import type { ImportedRow, ImportedRows, RecordedCounts, RecordedSnapshot } from "./store/imported-rows.ts";
 
 /** A user to import. */
 export interface IncomingUser {
@@ -29,7 +23,7 @@ export type UserOutcome =
   /** `merged`: into an existing account, which got the API token only. */
   | { readonly outcome: "imported"; readonly userId: number; readonly merged: boolean; readonly tokenTaken: boolean }
   /** By another run of the same source. */
-  | { readonly outcome: "imported_before"; readonly imported: ImportedUser }
+  | { readonly outcome: "imported_before"; readonly imported: ImportedRow }
   | { readonly outcome: "email_taken" };
 
 export type PushOutcome =
@@ -51,9 +45,8 @@ export interface Destination {
   setSnapshot(snapshot: RecordedSnapshot): void;
   /** What was done here since. */
   activitySince(time: number): Promise<Activity>;
-  /** Users that were imported before, by the source's ids. */
-  importedUsers(): Promise<ReadonlyMap<number, ImportedUser>>;
-  pushFinder: ImportedRows["pushFinder"];
+  /** The rows that were imported before. */
+  importedRows: ImportedRows["all"];
   /** @param merge whether an existing account with the same email is the same person. */
   importUser(incoming: IncomingUser, merge: boolean): Promise<UserOutcome>;
   /** @throws the error of reading a file. */

@@ -14,7 +14,7 @@ import type { Destination, IncomingUser, PushOutcome, StyleOutcome, UserOutcome 
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
 import { noRelated } from "./source-values.ts";
 import { findActivity } from "./store/activity.ts";
-import { createImportedRows, type ImportedRow, type ImportedRows } from "./store/imported-rows.ts";
+import { type ImportedRow, ImportedRows } from "./store/imported-rows.ts";
 
 /** The source has one style sheet, without an id. */
 const styleSheetId = 0;
@@ -34,7 +34,7 @@ export function createDomainDestination(
   effects: Pick<Effects, "clock" | "random" | "monotonicMs">,
   source: string,
 ): Destination {
-  const rows = createImportedRows(domain.db.read, domain.vault.access, source);
+  const rows = new ImportedRows(domain.db.read, domain.vault.access, source);
   const { access } = domain.vault;
   const users = createUserAdoption({ ...domain, ...effects, access });
   const deps = pushDeps(domain, effects);
@@ -44,10 +44,9 @@ export function createDomainDestination(
   return {
     recordedSnapshot: () => rows.readSnapshot(),
     identitiesDigest: (identities) => identitiesDigest(domain.vault.indexKey(digestKeyLabel), identities),
-    setSnapshot: rows.setSnapshot,
+    setSnapshot: (snapshot) => rows.setSnapshot(snapshot),
     activitySince: (time) => findActivity(domain.db.read, time),
-    importedUsers: () => rows.readUsers(),
-    pushFinder: () => rows.pushFinder(),
+    importedRows: (kind) => rows.all(kind),
     async importUser(incoming, merge) {
       const outcome = await importUser(domain.db, users, rows, { run, incoming, merge });
       if (outcome.outcome === "imported") onImported();
@@ -122,7 +121,7 @@ async function importUser(
     }),
   );
   if (value.outcome === "adopted") return { ...value, outcome: "imported" };
-  const imported = await rows.findUser(sourceId);
+  const imported = await rows.find("user", sourceId);
   // The account with the same email may be this user, imported by a concurrent run or by an earlier attempt of this write.
   if (imported === undefined && value.outcome === "email_taken") return value;
   if (imported === undefined) throw new Error("An imported user is not recorded.");

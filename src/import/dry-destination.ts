@@ -9,7 +9,7 @@ import type { Destination, IncomingPush, PushOutcome, StyleOutcome, UserOutcome 
 import { digestKeyLabel, identitiesDigest } from "./domain-destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
 import { findActivity } from "./store/activity.ts";
-import { type Conflicts, createConflicts, createImportedRows } from "./store/imported-rows.ts";
+import { type Conflicts, createConflicts, ImportedRows } from "./store/imported-rows.ts";
 
 /** A dry run assigns no ids. */
 const noId = 0;
@@ -24,7 +24,7 @@ export async function createDryDestination(
 ): Promise<Destination> {
   if (existing === undefined) return emptyDestination();
   const { read, keyring, access } = existing;
-  const rows = createImportedRows(read, access, source);
+  const rows = new ImportedRows(read, access, source);
   const conflicts = createConflicts(read);
   const indexSecret = await findIndexSecret(read, keyring);
   if (indexSecret === undefined) return emptyDestination();
@@ -34,8 +34,7 @@ export async function createDryDestination(
     recordedSnapshot: () => rows.readSnapshot(),
     identitiesDigest: (identities) => identitiesDigest(deriveKey(indexSecret, digestKeyLabel), identities),
     activitySince: (time) => findActivity(read, time),
-    importedUsers: () => rows.readUsers(),
-    pushFinder: () => rows.pushFinder(),
+    importedRows: (kind) => rows.all(kind),
     importUser: createImportUser({
       ...conflicts,
       findTokenHolder: (apiToken) => conflicts.findTokenHolder(access.digest("api_token", apiToken)),
@@ -57,8 +56,10 @@ function emptyDestination(): Destination {
     identitiesDigest: () => "",
     setSnapshot: () => undefined,
     activitySince: async () => ({ views: 0, edits: 0, signIns: 0, newRows: 0 }),
-    importedUsers: async () => new Map(),
-    pushFinder: () => async () => undefined,
+    async *importedRows() {
+      yield* [];
+      return undefined;
+    },
     importUser: createImportUser({ findUserId: async () => undefined, findTokenHolder: async () => undefined }),
     importPush: readFiles,
     importStyleSheet: (css) => tryStyleSheet(css, undefined),

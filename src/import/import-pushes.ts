@@ -15,7 +15,7 @@ import { findLostFile, leadsNowhere, linkProblem, type PushContext, readPush } f
 import { runConcurrently } from "./run-concurrently.ts";
 import type { ImportRun } from "./run-context.ts";
 import { noRelated } from "./source-values.ts";
-import type { ImportedRow } from "./store/imported-rows.ts";
+import { type ImportedRow, withRecords } from "./store/imported-rows.ts";
 
 /** Concurrent writes share a commit, and the work on one push uses the time in which another waits. */
 const limits = { tasksMax: 16, weightMax: 16 * 1024 * 1024 };
@@ -30,27 +30,15 @@ type PushRow = SourceRow<SourcePush, PushPart>;
 type ReadRow = Extract<PushRow, { readonly outcome: "read" }>;
 
 export async function importPushes(run: ImportRun): Promise<void> {
-  await runConcurrently(rowsToImport(run), { ...limits, weightOf, signal: run.signal }, async ({ row, imported }) => {
+  const rows = withRecords(run.source.pushes(), run.destination.importedRows("push"));
+  await runConcurrently(rows, { ...limits, weightOf, signal: run.signal }, async ({ row, imported }) => {
+    run.onRow("pushes");
+    countOwnerless(run, row);
     if (imported !== undefined) handleImportedBefore(run, row, imported);
     else if (row.outcome === "unreadable") leaveOut(run, row, row.reason);
     else if (row.outcome === "skipped") skip(run, row, row.reason);
     else await importRow(run, row);
   });
-}
-
-interface RowToImport {
-  readonly row: PushRow;
-  /** The record of an earlier run. */
-  readonly imported: ImportedRow | undefined;
-}
-
-async function* rowsToImport(run: ImportRun): AsyncGenerator<RowToImport> {
-  const findImported = run.destination.pushFinder();
-  for await (const row of run.source.pushes()) {
-    run.onRow("pushes");
-    countOwnerless(run, row);
-    yield { row, imported: await findImported(row.id) };
-  }
 }
 
 /** If the owner is not in the source, the push is imported without what only an owner can see. */
@@ -59,7 +47,7 @@ function countOwnerless({ owners, results }: ImportRun, row: PushRow): void {
   if (owners.ownerOf(row.row.userId).outcome === "nobody") results.addOwnerless(row.id);
 }
 
-function weightOf({ row }: RowToImport): number {
+function weightOf({ row }: { readonly row: PushRow }): number {
   if (row.outcome !== "read") return rowWeight;
   // A character takes two bytes in memory, and its sealed form up to four.
   const payloadWeight = (row.row.open?.payload.length ?? 0) * 6;

@@ -4,7 +4,7 @@ import type { UnconfirmedUsers } from "./import-results.ts";
 import { missingBefore } from "./missing-parts.ts";
 import { readUser } from "./read-user.ts";
 import type { ImportRun } from "./run-context.ts";
-import type { ImportedUser } from "./store/imported-rows.ts";
+import { type ImportedRow, withRecords } from "./store/imported-rows.ts";
 
 const emailTaken =
   "An account with its email address exists here. Neither the user nor its pushes are imported unless --merge-users says " +
@@ -20,14 +20,12 @@ type ReadRow = Extract<UserRow, { readonly outcome: "read" }>;
 /** One after the other: there are few, and writes to accounts are serialized anyway. */
 export async function importUsers(run: ImportRun): Promise<void> {
   const { source, destination, results, owners } = run;
-  const importedUsers = await destination.importedUsers();
-  for await (const row of source.users()) {
+  for await (const { row, imported } of withRecords(source.users(), destination.importedRows("user"))) {
     if (run.signal.aborted) return;
     run.onRow("users");
     if (row.outcome === "read" && row.row.confirmedAt === null) {
       results.addUnconfirmed(row.id, unconfirmedUser(run, row.row));
     }
-    const imported = importedUsers.get(row.id);
     if (imported !== undefined) {
       handleImportedBefore(run, imported);
       continue;
@@ -63,7 +61,7 @@ async function importUser(run: ImportRun, row: ReadRow): Promise<void> {
   if (outcome.tokenTaken) results.reportMissing("users", id, [tokenTaken]);
 }
 
-function handleImportedBefore({ results, owners }: ImportRun, imported: ImportedUser): void {
+function handleImportedBefore({ results, owners }: ImportRun, imported: ImportedRow): void {
   results.counts.users.importedBefore += 1;
   owners.set(imported.sourceId, imported.accountExists ? imported.id : "deleted");
   if (imported.accountExists) results.reportMissing("users", imported.sourceId, missingBefore(imported));

@@ -9,7 +9,7 @@ import type {
 import { tombstoneMs } from "../pushes/present-push.ts";
 import { readUser } from "./read-user.ts";
 import { runConcurrently } from "./run-concurrently.ts";
-import { createImportedRows, type ImportedRow, type ImportedUser } from "./store/imported-rows.ts";
+import { type ImportedRow, ImportedRows, withRecords } from "./store/imported-rows.ts";
 import type { StoredImport } from "./stored-import.ts";
 import { Verdict } from "./verdict.ts";
 import { verifyPush } from "./verify-push.ts";
@@ -50,20 +50,21 @@ export type Verification = Awaited<ReturnType<typeof verifyImport>>;
  * @throws errors of either side as a whole, also for a record of the import that this server did not write.
  */
 export async function verifyImport({ source, here, now, signal, onProgress, onFinding }: VerificationDeps) {
-  const rows = createImportedRows(here.read, here.access, source.fingerprint);
+  const rows = new ImportedRows(here.read, here.access, source.fingerprint);
   const inSource = await source.counts();
   const results = new Results(onFinding, (table, read) => onProgress(table, read, inSource[table]));
   const recorded = await rows.counts();
   if (recorded.users + recorded.pushes === 0 && inSource.users + inSource.pushes > 0) return "not_imported";
   const recordedSnapshot = await rows.readSnapshot();
   const changesThere = recordedSnapshot && (await source.changesSince(recordedSnapshot.tables));
-  const users = await rows.readUsers();
+  const users = new Map<number, ImportedRow>();
+  for await (const user of rows.all("user")) users.set(user.sourceId, user);
   for await (const row of source.users()) {
     if (signal.aborted) break;
     results.add("users", row.id, await verifyUserRow(here, row, users.get(row.id), now));
   }
-  const pushes = withRecords(source.pushes(), rows.pushFinder());
-  const weightOf = ({ row }: RecordedPush) =>
+  const pushes = withRecords(source.pushes(), rows.all("push"));
+  const weightOf = ({ row }: { readonly row: PushRow }) =>
     rowWeight + (row.outcome === "read" ? (row.row.open?.payload.length ?? 0) * 8 : 0);
   await runConcurrently(pushes, { ...limits, weightOf, signal }, async ({ row, imported }) => {
     const owner = row.outcome === "read" && row.row.userId !== null ? users.get(row.row.userId) : undefined;
@@ -72,24 +73,12 @@ export async function verifyImport({ source, here, now, signal, onProgress, onFi
   return { interrupted: signal.aborted, inSource, results, changesThere: changesThere ?? [] };
 }
 
-interface RecordedPush {
-  readonly row: PushRow;
-  readonly imported: ImportedRow | undefined;
-}
-
-async function* withRecords(
-  rows: AsyncIterable<PushRow>,
-  find: (sourceId: number) => Promise<ImportedRow | undefined>,
-): AsyncGenerator<RecordedPush> {
-  for await (const row of rows) yield { row, imported: await find(row.id) };
-}
-
 const notImported = "It was not imported. Run the import again: it says why.";
 
 async function verifyUserRow(
   here: StoredImport,
   row: UserRow,
-  imported: ImportedUser | undefined,
+  imported: ImportedRow | undefined,
   now: number,
 ): Promise<Verdict> {
   if (row.outcome === "skipped") return Verdict.notNeeded();
@@ -106,7 +95,7 @@ async function verifyPushRow(
   { source, here, now }: Pick<VerificationDeps, "source" | "here" | "now">,
   row: PushRow,
   imported: ImportedRow | undefined,
-  owner: ImportedUser | undefined,
+  owner: ImportedRow | undefined,
 ): Promise<Verdict> {
   if (row.outcome === "skipped") return Verdict.notNeeded();
   if (row.outcome === "unreadable") return new Verdict().fail(row.reason);

@@ -12,7 +12,7 @@ import { findSealedPush } from "../pushes/store/write-view.ts";
 import { findStoredLinkKey } from "../pushes/stored-link-keys.ts";
 import { partNames } from "./missing-parts.ts";
 import { isSourceFileError } from "./source-values.ts";
-import { findChanges, type ImportedRow, type ImportedUser } from "./store/imported-rows.ts";
+import { findChanges, type ImportedRow } from "./store/imported-rows.ts";
 import type { StoredImport } from "./stored-import.ts";
 import { Verdict } from "./verdict.ts";
 
@@ -24,7 +24,7 @@ interface Compared {
   readonly eventsThere: number;
   readonly imported: ImportedRow;
   /** undefined: it has no owner, or one who is not in the source. */
-  readonly owner: ImportedUser | undefined;
+  readonly owner: ImportedRow | undefined;
   readonly now: number;
 }
 

@@ -7,7 +7,7 @@ import {
 } from "../accounts/store/stored-account.ts";
 import { isBcryptHash } from "../crypto/bcrypt.ts";
 import { partNames } from "./missing-parts.ts";
-import type { ImportedUser } from "./store/imported-rows.ts";
+import type { ImportedRow } from "./store/imported-rows.ts";
 import type { StoredImport } from "./stored-import.ts";
 import { Verdict } from "./verdict.ts";
 
@@ -15,7 +15,7 @@ import { Verdict } from "./verdict.ts";
 export async function verifyUser(
   here: StoredImport,
   user: AdoptedUser,
-  imported: ImportedUser,
+  imported: ImportedRow,
   now: number,
 ): Promise<Verdict> {
   const verdict = new Verdict();
@@ -65,7 +65,7 @@ function compareFactor(
 async function compareToken(
   verdict: Verdict,
   { read, access }: StoredImport,
-  { token, imported, now }: { readonly token: string; readonly imported: ImportedUser; readonly now: number },
+  { token, imported, now }: { readonly token: string; readonly imported: ImportedRow; readonly now: number },
 ): Promise<void> {
   const { id: userId } = imported;
   const found = await findStoredToken(read, access, token);

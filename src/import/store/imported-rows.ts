@@ -21,8 +21,8 @@ export interface RecordedCounts extends RelatedCounts {
   readonly pushes: number;
 }
 
-/** The record of a row of the source that was imported. */
-export interface ImportedRow {
+/** What is recorded of a row of the source. */
+export interface ImportRecord {
   readonly sourceId: number;
   readonly id: number;
   /** The run that imported it. */
@@ -39,10 +39,11 @@ export interface RecordedSnapshot extends SourceSnapshot {
   readonly at: number;
 }
 
-export type ImportedUser = ImportedRow & {
-  /** The account was not deleted since. */
+/** A row that was imported. */
+export interface ImportedRow extends ImportRecord {
+  /** Whether a user has an account here: it was not deleted since. */
   readonly accountExists: boolean;
-};
+}
 
 /** Another run has recorded another snapshot. Undoes the transaction. */
 class OtherSnapshotError extends Error {
@@ -66,22 +67,17 @@ export const importedRows = new AuthenticatedTable("imported_rows", "row", {
   files: harmless(integer, "an import whose counts differ stops"),
 });
 const reading = importedRows.reading("auditEntries", "notifications", "files");
-type StoredRow = UnopenedRow<typeof reading>;
+type StoredRow = UnopenedRow<typeof reading> & { readonly accountId: number | null };
 
 const insertRow = importedRows.insertion("ON CONFLICT (source, kind, source_id) DO NOTHING");
+const selectRows = `SELECT ${reading.selectList}, users.id AS "accountId"
+  FROM imported_rows LEFT JOIN users ON users.id = imported_rows.id AND imported_rows.kind = 'user'
+  WHERE imported_rows.source = ? AND imported_rows.kind = ?`;
 const rowsAfter = sql<[source: string, kind: string, sourceId: number, limit: number], StoredRow>(
-  `SELECT ${reading.selectList} FROM imported_rows
-   WHERE source = ? AND kind = ? AND source_id > ? ORDER BY source_id LIMIT ?`,
-);
-type StoredUser = StoredRow & { readonly createdAt: number | null };
-const usersAfter = sql<[source: string, sourceId: number, limit: number], StoredUser>(
-  `SELECT ${reading.selectList}, users.created_at AS "createdAt"
-   FROM imported_rows LEFT JOIN users ON users.id = imported_rows.id
-   WHERE imported_rows.source = ? AND imported_rows.kind = 'user' AND imported_rows.source_id > ?
-   ORDER BY imported_rows.source_id LIMIT ?`,
+  `${selectRows} AND imported_rows.source_id > ? ORDER BY imported_rows.source_id LIMIT ?`,
 );
 const rowAt = sql<[source: string, kind: string, sourceId: number], StoredRow>(
-  `SELECT ${reading.selectList} FROM imported_rows WHERE source = ? AND kind = ? AND source_id = ?`,
+  `${selectRows} AND imported_rows.source_id = ?`,
 );
 const recordedCounts = `SELECT coalesce(sum(CASE kind WHEN 'user' THEN 1 ELSE 0 END), 0) AS users,
     coalesce(sum(CASE kind WHEN 'push' THEN 1 ELSE 0 END), 0) AS pushes, coalesce(sum(audit_entries), 0) AS auditEntries,
@@ -105,32 +101,114 @@ const batchRows = 1_000;
 /** A source has one snapshot, without an id of its own. */
 const snapshotId = 0;
 
-export type ImportedRows = ReturnType<typeof createImportedRows>;
+/**
+ * The rows that were imported from one source. Each is recorded in the transaction that writes it. Functions throw when they
+ * find a record that this server did not write.
+ */
+export class ImportedRows {
+  readonly #connection: ReadConnection;
+  readonly #access: AccessKeys;
+  readonly #source: string;
+  /** Set until it is recorded. */
+  #newSnapshot: RecordedSnapshot | undefined;
 
-function rowParts(connection: ReadConnection, access: AccessKeys, source: string) {
-  function open(row: StoredRow): ImportedRow & { readonly snapshot: string } {
-    const opened = reading.open(access, row);
+  constructor(connection: ReadConnection, access: AccessKeys, source: string) {
+    this.#connection = connection;
+    this.#access = access;
+    this.#source = source;
+  }
+
+  /**
+   * @returns `recorded_before`: by an earlier attempt of the same write. `recorded_elsewhere`: by another write, under
+   * another id.
+   */
+  async record(
+    tx: Transaction,
+    kind: ImportedKind,
+    { related, ...deciding }: ImportRecord,
+  ): Promise<"recorded" | "recorded_before" | "recorded_elsewhere"> {
+    const { sourceId, id, run } = deciding;
+    if (this.#newSnapshot !== undefined) await this.#recordSnapshot(tx, this.#newSnapshot, run);
+    const row = { ...deciding, source: this.#source, kind, snapshot: "", ...related };
+    if ((await insertRow(tx, this.#access, row)) === 1) return "recorded";
+    const present = await this.find(kind, sourceId, tx);
+    return present?.id === id && present.run === run ? "recorded_before" : "recorded_elsewhere";
+  }
+
+  async readSnapshot(connection = this.#connection): Promise<RecordedSnapshot | undefined> {
+    const found = await connection.one(rowAt, this.#source, "source", snapshotId);
+    return found && JSON.parse(this.#open(found).snapshot);
+  }
+
+  /** @param snapshot recorded with the next rows; undefined: it is recorded. */
+  setSnapshot(snapshot: RecordedSnapshot | undefined): void {
+    this.#newSnapshot = snapshot;
+  }
+
+  async find(kind: ImportedKind, sourceId: number, connection = this.#connection): Promise<ImportedRow | undefined> {
+    const found = await connection.one(rowAt, this.#source, kind, sourceId);
+    return found && this.#open(found);
+  }
+
+  /** In the order of the source's ids, in constant memory. */
+  async *all(kind: "user" | "push"): AsyncGenerator<ImportedRow, undefined> {
+    for (let last = Number.MIN_SAFE_INTEGER; ; ) {
+      const batch = await this.#connection.all(rowsAfter, this.#source, kind, last, batchRows);
+      // All of them are opened first: a forged id may be one that the source does not have.
+      yield* batch.map((row) => this.#open(row));
+      last = batch.at(-1)?.rowSourceId ?? last;
+      if (batch.length < batchRows) return;
+    }
+  }
+
+  /** @param run omitted: of all runs. */
+  async counts(run?: string): Promise<RecordedCounts> {
+    const found = await (run === undefined
+      ? this.#connection.one(countAll, this.#source)
+      : this.#connection.one(countRun, this.#source, run));
+    return found ?? { users: 0, pushes: 0, ...noRelated };
+  }
+
+  /** Counts what still exists of the pushes that one run imported. A running server may have ended, edited or deleted some. */
+  async countPresent(run: string) {
+    const [pushes, files] = await Promise.all([
+      this.#connection.one(sumPushes, this.#source, run),
+      this.#connection.one(sumFiles, this.#source, run, firstGeneration),
+    ]);
+    return {
+      pushes: pushes?.pushes ?? 0,
+      /** Entries of their audit trails, including those written here. */
+      auditEntries: pushes?.auditEvents ?? 0,
+      /** Files of pushes that are active and unchanged. */
+      files: files ?? { recorded: 0, found: 0 },
+    };
+  }
+
+  #open(row: StoredRow): ImportedRow & { readonly snapshot: string } {
+    const opened = reading.open(this.#access, row);
     if (opened === undefined) {
       throw new Error(
         `The record of ${row.rowKind} ${row.rowSourceId} in the table imported_rows was changed in the database, so an import ` +
           "could give rows to another account. The import has stopped: restore a backup from before the change.",
       );
     }
-    const { sourceId, id, run, missingParts, snapshot, auditEntries, notifications, files } = opened;
-    return { sourceId, id, run, missingParts, snapshot, related: { auditEntries, notifications, files } };
-  }
-  const openUser = (row: StoredUser): ImportedUser => ({ ...open(row), accountExists: row.createdAt !== null });
-
-  async function readSnapshot(read: ReadConnection): Promise<RecordedSnapshot | undefined> {
-    const found = await read.one(rowAt, source, "source", snapshotId);
-    return found && JSON.parse(open(found).snapshot);
+    const { sourceId, id, run, missingParts, snapshot, ...related } = opened;
+    return { sourceId, id, run, missingParts, snapshot, related, accountExists: row.accountId !== null };
   }
 
   /** In the transaction of the first row: an import that is interrupted before does not bind later ones. */
-  async function recordSnapshot(tx: Transaction, snapshot: RecordedSnapshot, run: string): Promise<void> {
-    const row = { source, kind: "source", sourceId: snapshotId, id: snapshotId, run, missingParts: [], ...noRelated };
-    if ((await insertRow(tx, access, { ...row, snapshot: JSON.stringify(snapshot) })) === 1) return;
-    const { at: _, ...recorded } = (await readSnapshot(tx)) ?? { at: 0 };
+  async #recordSnapshot(tx: Transaction, snapshot: RecordedSnapshot, run: string): Promise<void> {
+    const ids = { kind: "source", sourceId: snapshotId, id: snapshotId };
+    const row = {
+      ...ids,
+      source: this.#source,
+      run,
+      missingParts: [],
+      snapshot: JSON.stringify(snapshot),
+      ...noRelated,
+    };
+    if ((await insertRow(tx, this.#access, row)) === 1) return;
+    const { at: _, ...recorded } = (await this.readSnapshot(tx)) ?? { at: 0 };
     const { at: __, ...own } = snapshot;
     if (!isDeepStrictEqual(recorded, own)) {
       throw new OtherSnapshotError(
@@ -138,114 +216,18 @@ function rowParts(connection: ReadConnection, access: AccessKeys, source: string
       );
     }
   }
-
-  return { openUser, open, readSnapshot, recordSnapshot, connection, access, source };
 }
 
-type RowParts = ReturnType<typeof rowParts>;
-
-function ownRecords({ openUser, open, readSnapshot, recordSnapshot, connection, access, source }: RowParts) {
-  /** Set until it is recorded. */
-  let newSnapshot: RecordedSnapshot | undefined;
-  return {
-    /**
-     * @returns `recorded_before`: by an earlier attempt of the same write. `recorded_elsewhere`: by another write, under
-     * another id.
-     */
-    async record(
-      tx: Transaction,
-      kind: ImportedKind,
-      { related, ...deciding }: ImportedRow,
-    ): Promise<"recorded" | "recorded_before" | "recorded_elsewhere"> {
-      const { sourceId, id, run } = deciding;
-      if (newSnapshot !== undefined) await recordSnapshot(tx, newSnapshot, run);
-      const row = { ...deciding, source, kind, snapshot: "", ...related };
-      if ((await insertRow(tx, access, row)) === 1) return "recorded";
-      const found = await tx.one(rowAt, source, kind, sourceId);
-      const present = found && open(found);
-      return present?.id === id && present.run === run ? "recorded_before" : "recorded_elsewhere";
-    },
-    readSnapshot: () => readSnapshot(connection),
-    /** @param snapshot recorded with the next rows; undefined: it is recorded. */
-    setSnapshot(snapshot: RecordedSnapshot | undefined): void {
-      newSnapshot = snapshot;
-    },
-    async find(kind: ImportedKind, sourceId: number): Promise<ImportedRow | undefined> {
-      const found = await connection.one(rowAt, source, kind, sourceId);
-      return found && open(found);
-    },
-    async findUser(sourceId: number): Promise<ImportedUser | undefined> {
-      const [found] = await connection.all(usersAfter, source, sourceId - 1, 1);
-      return found?.rowSourceId === sourceId ? openUser(found) : undefined;
-    },
-    /** By the source's ids. */
-    async readUsers(): Promise<ReadonlyMap<number, ImportedUser>> {
-      const users = new Map<number, ImportedUser>();
-      for (let last = Number.MIN_SAFE_INTEGER; ; ) {
-        const batch = await connection.all(usersAfter, source, last, batchRows);
-        for (const row of batch) users.set(row.rowSourceId, openUser(row));
-        last = batch.at(-1)?.rowSourceId ?? last;
-        if (batch.length < batchRows) return users;
-      }
-    },
-  };
-}
-
-function pushRecords({ open, connection, source }: RowParts) {
-  return {
-    /**
-     * Finds pushes that were imported before, in constant memory: both sides are read in the order of the source's ids.
-     * @returns a function whose argument is greater at each call.
-     */
-    pushFinder(): (sourceId: number) => Promise<ImportedRow | undefined> {
-      let batch: readonly ImportedRow[] = [];
-      let at = 0;
-      let last = Number.MIN_SAFE_INTEGER;
-      let isLastBatch = false;
-      return async (sourceId) => {
-        for (;;) {
-          while (at < batch.length && (batch[at]?.sourceId ?? sourceId) < sourceId) at += 1;
-          const row = batch[at];
-          if (row !== undefined) return row.sourceId === sourceId ? row : undefined;
-          if (isLastBatch) return undefined;
-          batch = (await connection.all(rowsAfter, source, "push", last, batchRows)).map(open);
-          at = 0;
-          last = batch.at(-1)?.sourceId ?? last;
-          isLastBatch = batch.length < batchRows;
-        }
-      };
-    },
-    /** @param run omitted: of all runs. */
-    async counts(run?: string): Promise<RecordedCounts> {
-      const found = await (run === undefined
-        ? connection.one(countAll, source)
-        : connection.one(countRun, source, run));
-      return found ?? { users: 0, pushes: 0, ...noRelated };
-    },
-    /** Counts what still exists of the pushes that one run imported. A running server may have ended, edited or deleted some. */
-    async countPresent(run: string) {
-      const [pushes, files] = await Promise.all([
-        connection.one(sumPushes, source, run),
-        connection.one(sumFiles, source, run, firstGeneration),
-      ]);
-      return {
-        pushes: pushes?.pushes ?? 0,
-        /** Entries of their audit trails, including those written here. */
-        auditEntries: pushes?.auditEvents ?? 0,
-        /** Files of pushes that are active and unchanged. */
-        files: files ?? { recorded: 0, found: 0 },
-      };
-    },
-  };
-}
-
-/**
- * The rows that were imported from one source. Each is recorded in the transaction that writes it. Functions throw when they
- * find a record that this server did not write.
- */
-export function createImportedRows(connection: ReadConnection, access: AccessKeys, source: string) {
-  const shared = rowParts(connection, access, source);
-  return { ...ownRecords(shared), ...pushRecords(shared) };
+/** Adds to each row of the source its record: both are in the order of the source's ids. */
+export async function* withRecords<Row extends { readonly id: number }>(
+  rows: AsyncIterable<Row>,
+  records: AsyncGenerator<ImportedRow, undefined>,
+): AsyncGenerator<{ readonly row: Row; readonly imported: ImportedRow | undefined }> {
+  let next = (await records.next()).value;
+  for await (const row of rows) {
+    while (next !== undefined && next.sourceId < row.id) next = (await records.next()).value;
+    yield { row, imported: next?.sourceId === row.id ? next : undefined };
+  }
 }
 
 const activity = sql<[events: number, pushId: number], { auditCount: number; edits: number }>(
