@@ -13,7 +13,7 @@ export class WrongSettings extends Error {
   readonly mistakes: readonly string[];
 
   constructor(mistakes: readonly string[]) {
-    super("Some settings are wrong.");
+    super(mistakes.join("\n"));
     this.mistakes = mistakes;
   }
 }

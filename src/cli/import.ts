@@ -1,9 +1,8 @@
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ImportSource } from "@sealpush/import-password-pusher";
 import { type Command, Option } from "commander";
 import type { Config } from "../config/config.ts";
-import { createKeyring } from "../crypto/keyring.ts";
-import { openReadOnly } from "../database/open-database.ts";
 import type { Domain } from "../domain.ts";
 import { SourceChangedError } from "../import/changed-source.ts";
 import type { Destination } from "../import/destination.ts";
@@ -13,15 +12,15 @@ import type { UnconfirmedUsers } from "../import/import-results.ts";
 import { openReport, type ReportOutcome } from "../import/report.ts";
 import type { ImportDeps } from "../import/run-context.ts";
 import { type ImportSummary, runImport } from "../import/run-import.ts";
-import { findAccessKeys } from "../pushes/vault.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { sentenceOf } from "./errors.ts";
 import { changedSourceLines } from "./import/changed-source-lines.ts";
-import { orWrongSettings, refuseOwnData, refuseSharedKey, refuseWrongKeys } from "./import/checks.ts";
+import { refuseOwnData, refuseSharedKey, refuseWrongKeys } from "./import/checks.ts";
 import { collect, type GivenSource, givenSource, type SourceOptions } from "./import/given-source.ts";
 import { type ImportEnding, type ImportOutput, printedOutput } from "./import/import-output.ts";
 import { openSource } from "./import/open-source.ts";
-import { createProgress, reportPath } from "./import/progress.ts";
+import { createProgress } from "./import/progress.ts";
+import { withStoredData } from "./import/stored-data.ts";
 import { sourceMarkOf } from "./move-in/source-mark.ts";
 import { findMasterKeys, withDomain } from "./open-domain.ts";
 import { getSettings } from "./settings.ts";
@@ -95,7 +94,10 @@ export interface ImportRequest {
 export async function importPasswordPusher(io: CliIo, request: ImportRequest): Promise<number> {
   const { config, options, given, output = printedOutput(io) } = request;
   const { environment } = given;
-  const source = await openChecked({ io, config, options }, given).catch(orWrongSettings);
+  refuseOwnData(config, given);
+  refuseSharedKey(findMasterKeys(config, io.random), given);
+  const scratchFolder = options.dryRun === true ? tmpdir() : config.dataDir;
+  const source = await openSource(given, { ...io, now: io.clock.now(), scratchFolder });
   try {
     if (options.dryRun !== true) await refuseWrongKeys(source, given.envFile);
     for (const warning of source.warnings) output.warning(warning);
@@ -118,21 +120,6 @@ function unconfirmedUsersOf({
   return /^(true|1|yes|on)$/i.test(accountEmails.trim()) ? "unconfirmed" : "confirmed";
 }
 
-async function openChecked(
-  { io, config, options }: { readonly io: CliIo; readonly config: Config; readonly options: Options },
-  given: GivenSource,
-): Promise<ImportSource> {
-  refuseOwnData(config, given);
-  refuseSharedKey(findMasterKeys(config, io.random), given);
-  return await openSource(given, {
-    clock: io.clock,
-    random: io.random,
-    pause: io.pause,
-    now: io.clock.now(),
-    scratchFolder: options.dryRun === true ? tmpdir() : config.dataDir,
-  });
-}
-
 type Import = (destination: Destination) => Promise<number>;
 
 async function importInto(
@@ -150,28 +137,17 @@ async function importInto(
 }
 
 async function dryRun(config: Config, io: CliIo, source: ImportSource, runInto: Import): Promise<number> {
-  const database = await openReadOnly(config.database);
-  if (database === "missing") return await runInto(await createDryDestination(undefined, source.fingerprint));
-  if (database === "older") {
-    io.stderr(
-      "The database here is of an older version, so rows that were imported before and conflicts are not recognised.\n",
-    );
-    return await runInto(await createDryDestination(undefined, source.fingerprint));
-  }
-  try {
-    const keys = findMasterKeys(config, io.random);
-    const keyring = keys && createKeyring(keys.keys, io.random);
-    const access = keyring && (await findAccessKeys(database.read, keyring));
-    const existing = keyring && access && { read: database.read, keyring, access };
-    if (existing === undefined) {
-      io.stderr(
-        "The master key of the database here was not found, so rows that were imported before and conflicts are not recognised.\n",
-      );
+  return await withStoredData(config, io, async (data) => {
+    if (data === "older" || data === "no_key") {
+      const what =
+        data === "older"
+          ? "The database here is of an older version"
+          : "The master key of the database here was not found";
+      io.stderr(`${what}, so rows that were imported before and conflicts are not recognised.\n`);
     }
-    return await runInto(await createDryDestination(existing, source.fingerprint));
-  } finally {
-    await database.close();
-  }
+    const existing = typeof data === "string" ? undefined : data;
+    return await runInto(createDryDestination(existing, source.fingerprint));
+  });
 }
 
 /** The first problems only are printed or logged: there may be as many as rows. The report has them all. */
@@ -231,7 +207,9 @@ async function importAndReport(io: CliIo, opened: OpenedImport): Promise<number>
 /** A dry run writes a report only if --report names one. */
 function reportLocation({ report, dryRun: isDryRun }: Options, dataDir: string, startedAt: number) {
   if (report !== undefined) return { given: report };
-  return isDryRun === true ? undefined : { default: reportPath(dataDir, startedAt) };
+  // The name sorts by time.
+  const time = new Date(startedAt).toISOString().replace(/[-:]|\.\d+/g, "");
+  return isDryRun === true ? undefined : { default: join(dataDir, `import-${time}.json`) };
 }
 
 function outcomeOf({ interrupted, results, differences }: ImportSummary): ImportEnding["outcome"] {

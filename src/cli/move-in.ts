@@ -15,7 +15,7 @@ import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
-import { parseSourceAddress, type SourceAddress } from "./import/database-address.ts";
+import { parseSourceAddress, printable } from "./import/database-address.ts";
 import { findOldDatabase, findSource, noSource, optionsAsSettings } from "./import/given-source.ts";
 import { loggedOutput } from "./import/import-output.ts";
 import { openSource, type SourceArguments } from "./import/open-source.ts";
@@ -126,9 +126,7 @@ function recordMove(io: CliIo, { given }: LoadResult, { dataDir, database, logLe
   const source = findSource(dataDir, given);
   const to = printable(database);
   if (source !== undefined) {
-    const address = parseSourceAddress(source.database);
-    const file = address.engine === "sqlite" ? address.path : undefined;
-    const notice = markSource({ file, from: printable(address), to, dataDir, now: io.clock.now() });
+    const notice = markSource({ source, to, dataDir, now: io.clock.now() });
     if (notice !== undefined) eventsTo(io, logLevel).moveNotMarked(notice);
   }
   recordMovedIn(dataDir, to);
@@ -279,9 +277,4 @@ async function contentOf(io: CliIo, source: SourceArguments): Promise<string> {
   } finally {
     await opened.close();
   }
-}
-
-/** Without user and password. */
-function printable(address: Config["database"] | SourceAddress): string {
-  return address.engine === "sqlite" ? address.path : `${address.database} at ${address.host}`;
 }

@@ -1,15 +1,12 @@
 import { readStyleSheet } from "../branding/style-sheet.ts";
-import type { AccessKeys } from "../crypto/access-keys.ts";
-import type { Keyring } from "../crypto/keyring.ts";
 import { deriveKey } from "../crypto/sodium.ts";
 import { createUrlTokens } from "../crypto/url-token.ts";
-import type { ReadConnection } from "../database/database.ts";
-import { findIndexSecret } from "../pushes/vault.ts";
 import type { Destination, IncomingPush, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
 import { digestKeyLabel, identitiesDigest } from "./domain-destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
 import { findActivity } from "./store/activity.ts";
 import { type Conflicts, createConflicts, ImportedRows } from "./store/imported-rows.ts";
+import type { StoredData } from "./stored-import.ts";
 
 /** A dry run assigns no ids. */
 const noId = 0;
@@ -18,16 +15,11 @@ const noId = 0;
  * Does everything that a run does, except writing: it reads files to their end and looks for conflicts.
  * @param existing undefined: this server has no database yet, so nothing can conflict, or its rows cannot be verified.
  */
-export async function createDryDestination(
-  existing: { readonly read: ReadConnection; readonly keyring: Keyring; readonly access: AccessKeys } | undefined,
-  source: string,
-): Promise<Destination> {
+export function createDryDestination(existing: StoredData | undefined, source: string): Destination {
   if (existing === undefined) return emptyDestination();
-  const { read, keyring, access } = existing;
+  const { read, access, indexSecret } = existing;
   const rows = new ImportedRows(read, access, source);
   const conflicts = createConflicts(read);
-  const indexSecret = await findIndexSecret(read, keyring);
-  if (indexSecret === undefined) return emptyDestination();
   const urlTokens = createUrlTokens(indexSecret);
   return {
     ...emptyDestination(),

@@ -67,7 +67,7 @@ test.each([
   });
   const { results } = await runImport({
     source,
-    destination: await createDryDestination(undefined, source.fingerprint),
+    destination: createDryDestination(undefined, source.fingerprint),
     options: { mergeUsers: false, withoutLostFiles: false, unconfirmedUsers: undefined },
     now: 1,
     signal: new AbortController().signal,

@@ -6,11 +6,17 @@ import type { UrlTokens } from "../crypto/url-token.ts";
 import type { ReadConnection } from "../database/database.ts";
 import type { Vault } from "../pushes/vault.ts";
 
-/** This server's data, for a verification. It offers no way to write. */
-export interface StoredImport {
+/** This server's database and its keys. They offer no way to write. */
+export interface StoredData {
   readonly read: ReadConnection;
   readonly keyring: Keyring;
   readonly access: AccessKeys;
+  /** 32 bytes. */
+  readonly indexSecret: Buffer;
+}
+
+/** What a verification reads of this server. */
+export interface StoredImport extends Pick<StoredData, "read" | "keyring" | "access"> {
   readonly urlTokens: UrlTokens;
   /** See `ownerChecks`. */
   readonly ownerCheckOf: Vault["ownerCheckOf"];

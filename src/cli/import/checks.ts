@@ -1,10 +1,9 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ImportSource } from "@sealpush/import-password-pusher";
 import type { BucketSettings } from "../../blobs/s3/bucket.ts";
 import type { Config } from "../../config/config.ts";
 import { equalDigests } from "../../crypto/digests.ts";
-import { isSourceArgumentError } from "../../import/source-values.ts";
 import { WrongSettings } from "../errors.ts";
 import type { MasterKeys } from "../open-domain.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
@@ -12,14 +11,9 @@ import { findOldStorage, type GivenSource } from "./given-source.ts";
 import { readSecret, type SourceArguments } from "./open-source.ts";
 import { type StorageLocations, storageLocationsOf } from "./storage-locations.ts";
 
-/** @throws WrongSettings for a SourceArgumentError, and any other error as it is. */
-export function orWrongSettings(error: unknown): never {
-  throw isSourceArgumentError(error) ? new WrongSettings([error.message]) : error;
-}
-
 /**
- * Refuses a source whose database or files are those of this installation. Nothing is opened. @throws WrongSettings,
- * SourceArgumentError.
+ * Refuses a source whose database or files are those of this installation. Nothing is opened.
+ * @throws WrongSettings.
  */
 export function refuseOwnData(config: Config, { database, storage, environment }: SourceArguments): void {
   refuseOwnDatabase(config, parseSourceAddress(database));
@@ -77,14 +71,12 @@ function bucketId({ endpoint, bucket }: Pick<BucketSettings, "endpoint" | "bucke
 
 /**
  * Refuses to seal new data under a key of the source: it would open the databases and backups of both. The older keys of
- * this installation are allowed, because they seal nothing new. @throws WrongSettings, SourceArgumentError.
+ * this installation are allowed, because they seal nothing new. @throws WrongSettings.
  */
 export function refuseSharedKey(own: MasterKeys | undefined, { environment, envFile }: GivenSource): void {
   const [active] = own?.keys ?? [];
   const names = ["PWPUSH_MASTER_KEY", "PWPUSH_MASTER_KEY_PREVIOUS"];
-  const theirs = names.flatMap((name) =>
-    (readSecret(environment, name, (path) => readFileSync(path, "utf8")) ?? "").split(","),
-  );
+  const theirs = names.flatMap((name) => (readSecret(environment, name) ?? "").split(","));
   const isShared = theirs.some((key) => active !== undefined && equalDigests(Buffer.from(key.trim(), "hex"), active));
   if (!isShared) return;
   throw new WrongSettings([

@@ -1,6 +1,7 @@
 import type { MysqlAddress } from "@sealpush/import-password-pusher";
+import type { Config } from "../../config/config.ts";
 import { type DatabaseAddress, databaseUrl } from "../../config/database-url.ts";
-import { SourceArgumentError } from "../../import/source-values.ts";
+import { WrongSettings } from "../errors.ts";
 
 /** Where the source's database is, before its TLS files are read. */
 export type SourceAddress = DatabaseAddress | ({ readonly engine: "mysql" } & MysqlAddress);
@@ -15,7 +16,7 @@ const tlsModes = [
 
 /**
  * The address as the source's own DATABASE_URL has it; parameters that say how its application uses the database (`pool`,
- * `encoding`) are left out. @throws SourceArgumentError, which never repeats the address: it may hold a password.
+ * `encoding`) are left out. @throws WrongSettings, which never repeats the address: it may hold a password.
  */
 export function parseSourceAddress(text: string): SourceAddress {
   const address = text.trim();
@@ -97,6 +98,11 @@ function reasonOf(parsed: { readonly ok: boolean; readonly reason?: string }): s
   return parsed.reason ?? `it must be ${allowed}`;
 }
 
-function refusal(reason: string): SourceArgumentError {
-  return new SourceArgumentError(`--database cannot be used: ${reason}.`);
+function refusal(reason: string): WrongSettings {
+  return new WrongSettings([`--database cannot be used: ${reason}.`]);
+}
+
+/** Without user and password. */
+export function printable(address: Config["database"] | SourceAddress): string {
+  return address.engine === "sqlite" ? address.path : `${address.database} at ${address.host}`;
 }

@@ -1,8 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { LoadResult } from "../../config/load-config.ts";
 import { type Environment, unquoted } from "../../config/setting.ts";
-import { isSourceArgumentError } from "../../import/source-values.ts";
 import { CommandRefused, WrongSettings } from "../errors.ts";
 import { readEnvFile } from "../settings.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
@@ -78,7 +77,7 @@ export function findSource(dataDir: string, given: Environment): GivenSource | u
     Object.entries(given).map(([name, value]) => [name, value === undefined ? undefined : unquoted(value)]),
   );
   const storage = findOldStorage(dataDir);
-  const url = readSecret(environment, "DATABASE_URL", (path) => readFileSync(path, "utf8"));
+  const url = readSecret(environment, "DATABASE_URL");
   const found = findOldDatabase(dataDir);
   const database = url !== undefined ? absolute(url, dataDir) : found === undefined ? undefined : `sqlite:${found}`;
   return database === undefined
@@ -100,7 +99,7 @@ function parseUrl(url: string): SourceAddress {
   try {
     return parseSourceAddress(url);
   } catch (error) {
-    throw isSourceArgumentError(error) ? new WrongSettings([optionsAsSettings(error.message)]) : error;
+    throw error instanceof WrongSettings ? new WrongSettings(error.mistakes.map(optionsAsSettings)) : error;
   }
 }
 

@@ -4,7 +4,7 @@ import type { ImportSummary } from "../../import/run-import.ts";
 import type { Events } from "../../telemetry/events.ts";
 import type { CliIo } from "../cli-io.ts";
 import { eventsFor } from "../open-domain.ts";
-import type { Progress } from "./progress.ts";
+import { type Progress, printedProgress } from "./progress.ts";
 
 export interface ImportEnding {
   readonly summary: ImportSummary;
@@ -32,7 +32,7 @@ export function printedOutput(io: CliIo): ImportOutput {
   return {
     events: eventsFor(io),
     warning: (sentence) => io.stderr(`WARNING: ${sentence}\n`),
-    progress: (table, read, total) => io.stderr(`${table}: ${read} of ${total}\n`),
+    progress: printedProgress(io),
     problem: (problem) => io.stderr(`${lineOf(problem)}\n`),
     finished({ summary, outcome, isDryRun, suppressedCount, report }) {
       if (suppressedCount > 0) {

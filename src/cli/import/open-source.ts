@@ -3,8 +3,7 @@ import type { DatabaseAddress, ImportSource, Installation, ReadingOptions } from
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
 import { type ReadFile, readSecretFile } from "../../config/secret-files.ts";
 import { type ForeignDatabase, openPrivateCopy } from "../../database/sqlite/private-copy.ts";
-import { SourceArgumentError } from "../../import/source-values.ts";
-import { CommandRefused } from "../errors.ts";
+import { CommandRefused, WrongSettings } from "../errors.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
 import { objectReaderOf, type SourceEnvironment, storageLocationsOf } from "./storage-locations.ts";
 
@@ -17,7 +16,7 @@ export interface SourceArguments {
 
 type Copying = Pick<ForeignDatabase, "scratchFolder" | "now">;
 
-/** @throws SourceError, or CommandRefused when the package that reads Password Pusher is not installed. */
+/** @throws WrongSettings, SourceError, or CommandRefused when the package that reads Password Pusher is not installed. */
 export async function openSource(
   { database, storage, environment }: SourceArguments,
   deps: BucketDeps & ReadingOptions & Copying,
@@ -27,10 +26,16 @@ export async function openSource(
     database: connectable(parseSourceAddress(database), deps),
     storageFolder: folder,
     objects: objectReaderOf(buckets, deps),
-    secret: (name) => readSecret(environment, name, (path) => readFileSync(path, "utf8")),
+    secret: (name) => readSecret(environment, name),
   };
   const { openPasswordPusher } = await loadPackage();
-  return await openPasswordPusher(installation, { now: deps.now });
+  try {
+    return await openPasswordPusher(installation, { now: deps.now });
+  } catch (error) {
+    // An argument cannot be used: a key or a folder. The package has a class of its own with this code.
+    const isArgument = error instanceof Error && "code" in error && error.code === "SOURCE_ARGUMENT_ERROR";
+    throw isArgument ? new WrongSettings([error.message]) : error;
+  }
 }
 
 async function loadPackage() {
@@ -64,16 +69,18 @@ function connectable(address: SourceAddress, { scratchFolder, now }: Copying): D
 
 /**
  * The variable `name`, or else the text of the file that `name`_FILE names, as the source resolves them. undefined: neither
- * is set, or the variable is empty. @throws SourceArgumentError for a file that cannot be read.
+ * is set, or the variable is empty. @throws WrongSettings for a file that cannot be read.
  */
-export function readSecret(environment: SourceEnvironment, name: string, readFile: ReadFile): string | undefined {
+export function readSecret(
+  environment: SourceEnvironment,
+  name: string,
+  readFile: ReadFile = (path) => readFileSync(path, "utf8"),
+): string | undefined {
   const inline = environment[name]?.trim() ?? "";
   if (inline !== "") return inline;
   const path = environment[`${name}_FILE`]?.trim() ?? "";
   if (path === "") return undefined;
   const reading = readSecretFile(`${name}_FILE`, path, readFile);
   if (reading.ok) return reading.text;
-  throw new SourceArgumentError(
-    `${reading.mistake} Give the key itself as ${name}, or put the file where it can be read.`,
-  );
+  throw new WrongSettings([`${reading.mistake} Give the key itself as ${name}, or put the file where it can be read.`]);
 }

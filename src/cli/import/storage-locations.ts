@@ -3,7 +3,8 @@ import { BlobMissingError, BlobStoreError } from "../../blobs/blob-store.ts";
 import type { Bucket, BucketDeps, BucketSettings } from "../../blobs/s3/bucket.ts";
 import { s3Credential, s3Endpoint, s3Name } from "../../config/topics/files.ts";
 import { boolean, type ValueType } from "../../config/value-types.ts";
-import { SourceArgumentError, SourceFileError } from "../../import/source-values.ts";
+import { SourceFileError } from "../../import/source-values.ts";
+import { WrongSettings } from "../errors.ts";
 
 /** The variables of the source's env file. */
 export type SourceEnvironment = Readonly<Record<string, string | undefined>>;
@@ -27,11 +28,11 @@ const prefix = "PWP__FILES__S3__";
  * @param storage a folder, or `s3://BUCKET?endpoint=...&region=...&path_style=false&service=NAME`, of which all
  * parameters may be left out; at most one folder. The keys of a bucket come from the source's own environment, since a
  * command's arguments can be seen by others on the machine.
- * @throws SourceArgumentError.
+ * @throws WrongSettings.
  */
 export function storageLocationsOf(storage: readonly string[], environment: SourceEnvironment): StorageLocations {
   const folders = storage.filter((location) => !/^s3:/i.test(location));
-  if (folders.length > 1) throw new SourceArgumentError("--storage names two folders: put the files into one.");
+  if (folders.length > 1) throw new WrongSettings(["--storage names two folders: put the files into one."]);
   const buckets = new Map<string, BucketSettings>();
   // Leftover keys of a bucket that is no longer used must not stop the import.
   const keyNames = ["ACCESS_KEY_ID", "SECRET_ACCESS_KEY"];
@@ -48,12 +49,12 @@ export function storageLocationsOf(storage: readonly string[], environment: Sour
       url.port !== "" ||
       url.pathname.length > 1
     ) {
-      throw new SourceArgumentError("--storage must be a folder or s3://BUCKET, with its keys in the env file.");
+      throw new WrongSettings(["--storage must be a folder or s3://BUCKET, with its keys in the env file."]);
     }
     const given = Object.fromEntries(url.searchParams);
     const unknown = Object.keys(given).find((name) => !parameters.includes(name));
     if (unknown !== undefined) {
-      throw new SourceArgumentError(`--storage s3://… takes the parameters ${parameters.join(", ")} and no other.`);
+      throw new WrongSettings([`--storage s3://… takes the parameters ${parameters.join(", ")} and no other.`]);
     }
     buckets.set(given.service ?? "", settingsOf(url.hostname, given, environment));
   }
@@ -68,9 +69,9 @@ function settingsOf(
   const accessKeyId = environmentOf(environment, "ACCESS_KEY_ID");
   const secretAccessKey = environmentOf(environment, "SECRET_ACCESS_KEY");
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new SourceArgumentError(
+    throw new WrongSettings([
       `Files in a bucket need ${prefix}ACCESS_KEY_ID and ${prefix}SECRET_ACCESS_KEY in the env file.`,
-    );
+    ]);
   }
   const region = checked("region", regionName, given.region ?? environmentOf(environment, "REGION") ?? regionDefault);
   const endpoint = given.endpoint ?? environmentOf(environment, "ENDPOINT") ?? `https://s3.${region}.amazonaws.com`;
@@ -93,7 +94,7 @@ function environmentOf(environment: SourceEnvironment, name: string): string | u
 function checked<T>(what: string, type: ValueType<T>, text: string): T {
   const parsed = type.parse(text);
   if (parsed.ok) return parsed.value;
-  throw new SourceArgumentError(`The ${what} of --storage must be ${parsed.reason ?? type.allowed}.`);
+  throw new WrongSettings([`The ${what} of --storage must be ${parsed.reason ?? type.allowed}.`]);
 }
 
 /** Reads attached files from these buckets. */

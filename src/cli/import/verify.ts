@@ -2,23 +2,20 @@ import { tmpdir } from "node:os";
 import type { ImportSource } from "@sealpush/import-password-pusher";
 import type { Command } from "commander";
 import type { Config } from "../../config/config.ts";
-import { createKeyring } from "../../crypto/keyring.ts";
 import { argon2LimitsForImports, createArgon2Queue } from "../../crypto/passphrase.ts";
 import { createUrlTokens } from "../../crypto/url-token.ts";
-import type { ReadConnection } from "../../database/database.ts";
-import { openReadOnly } from "../../database/open-database.ts";
 import { openBlobs } from "../../domain.ts";
-import type { StoredImport } from "../../import/stored-import.ts";
+import type { StoredData, StoredImport } from "../../import/stored-import.ts";
 import { type Finding, type Verification, verifyImport } from "../../import/verify-import.ts";
-import { findAccessKeys, findIndexSecret, isNewDatabase, ownerChecks } from "../../pushes/vault.ts";
+import { ownerChecks } from "../../pushes/vault.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "../cli-io.ts";
 import { CommandRefused } from "../errors.ts";
-import { findMasterKeys } from "../open-domain.ts";
 import { getSettings } from "../settings.ts";
-import { orWrongSettings, refuseOwnData, refuseWrongKeys } from "./checks.ts";
+import { refuseOwnData, refuseWrongKeys } from "./checks.ts";
 import { collect, givenSource, type SourceOptions } from "./given-source.ts";
 import { openSource } from "./open-source.ts";
-import { createProgress } from "./progress.ts";
+import { createProgress, printedProgress } from "./progress.ts";
+import { withStoredData } from "./stored-data.ts";
 
 const verifyHelp = `
 For each user and push of the source, it checks that the account or push is here, that the link finds it, and that link and
@@ -51,60 +48,34 @@ async function runCommand(io: CliIo, options: SourceOptions): Promise<number> {
   const { config } = loaded;
   const given = givenSource(options, loaded);
   const now = io.clock.now();
-  const open = async () => {
-    refuseOwnData(config, given);
-    return await openSource(given, {
-      clock: io.clock,
-      random: io.random,
-      pause: io.pause,
-      now,
-      scratchFolder: tmpdir(),
-    });
-  };
-  const source = await open().catch(orWrongSettings);
+  refuseOwnData(config, given);
+  const source = await openSource(given, { ...io, now, scratchFolder: tmpdir() });
   try {
     await refuseWrongKeys(source, given.envFile);
-    return await withStoredImport(config, io, (here) => verify(io, source, here, now));
+    return await withStoredData(config, io, async (data) => {
+      if (typeof data === "string") throw new CommandRefused(refusals[data]);
+      return await verify(io, source, await storedImport(config, io, data), now);
+    });
   } finally {
     await source.close();
   }
 }
 
-/** Opens the data of this installation without any way to change it. @throws CommandRefused */
-async function withStoredImport<T>(config: Config, io: CliIo, work: (here: StoredImport) => Promise<T>): Promise<T> {
-  const database = await openReadOnly(config.database);
-  if (database === "missing") throw nothingHere();
-  if (database === "older") {
-    throw new CommandRefused("The database here is of an older version: start the server once, then run this again.");
-  }
-  try {
-    if (await isNewDatabase(database.read)) throw nothingHere();
-    return await work(await openStored(config, io, database.read));
-  } finally {
-    await database.close();
-  }
-}
+const refusals = {
+  missing: "There is no data here yet, so nothing was imported: check DATA_DIR and DATABASE_URL.",
+  older: "The database here is of an older version: start the server once, then run this again.",
+  no_key: "The master key of the database here was not found: check DATA_DIR and PWPUSH_MASTER_KEY, as for the server.",
+} as const;
 
-function nothingHere(): CommandRefused {
-  return new CommandRefused("There is no data here yet, so nothing was imported: check DATA_DIR and DATABASE_URL.");
-}
-
-async function openStored(config: Config, io: CliIo, read: ReadConnection): Promise<StoredImport> {
-  const keys = findMasterKeys(config, io.random);
-  const keyring = keys && createKeyring(keys.keys, io.random);
-  const access = keyring && (await findAccessKeys(read, keyring));
-  const indexSecret = keyring && (await findIndexSecret(read, keyring));
-  if (keyring === undefined || access === undefined || indexSecret === undefined) {
-    throw new CommandRefused(
-      "The master key of the database here was not found: check DATA_DIR and PWPUSH_MASTER_KEY, as for the server.",
-    );
-  }
-  const blobs = await openBlobs(config, { ...io, isExpected: async () => true });
-  const argon2 = createArgon2Queue(argon2LimitsForImports);
-  const urlTokens = createUrlTokens(indexSecret);
-  const ownerCheckOf = ownerChecks(indexSecret);
-  const { purgeAfterMs } = config;
-  return { read, keyring, access, urlTokens, ownerCheckOf, blobs, argon2, purgeAfterMs };
+async function storedImport(config: Config, io: CliIo, { indexSecret, ...data }: StoredData): Promise<StoredImport> {
+  return {
+    ...data,
+    urlTokens: createUrlTokens(indexSecret),
+    ownerCheckOf: ownerChecks(indexSecret),
+    blobs: await openBlobs(config, { ...io, isExpected: async () => true }),
+    argon2: createArgon2Queue(argon2LimitsForImports),
+    purgeAfterMs: config.purgeAfterMs,
+  };
 }
 
 async function verify(io: CliIo, source: ImportSource, here: StoredImport, now: number): Promise<number> {
@@ -113,7 +84,7 @@ async function verify(io: CliIo, source: ImportSource, here: StoredImport, now: 
     here,
     now,
     signal: io.interruption(),
-    onProgress: createProgress(io),
+    onProgress: createProgress(io, printedProgress(io)),
     onFinding: (finding) => io.stdout(`${lineOf(finding)}\n`),
   });
   if (verification === "not_imported") {

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { syncFolder } from "../../config/data-folder.ts";
 import { systemErrorCode } from "../../config/system-error.ts";
-import { parseSourceAddress } from "../import/database-address.ts";
+import { parseSourceAddress, printable } from "../import/database-address.ts";
 import type { SourceArguments } from "../import/open-source.ts";
 
 /** The old database is never written. A file beside it says to later containers that its data were moved. */
@@ -10,22 +10,16 @@ function markPath(database: string): string {
   return `${database}.moved-to-sealpush.txt`;
 }
 
-/** @param database the path of a SQLite file. @returns the path of the mark; undefined: there is none. */
-function findSourceMark(database: string): string | undefined {
-  const path = markPath(database);
-  return existsSync(path) ? path : undefined;
-}
-
+/** @returns the path of the mark beside a SQLite file; undefined: there is none. */
 export function sourceMarkOf({ database }: SourceArguments): string | undefined {
   const address = parseSourceAddress(database);
-  return address.engine === "sqlite" ? findSourceMark(address.path) : undefined;
+  const path = address.engine === "sqlite" ? markPath(address.path) : undefined;
+  return path !== undefined && existsSync(path) ? path : undefined;
 }
 
 interface Move {
-  /** The path of a SQLite file; undefined: a database on a server, beside which there is no file. */
-  readonly file: string | undefined;
-  /** The old and the new database, without passwords. */
-  readonly from: string;
+  readonly source: SourceArguments;
+  /** The new database, without its password. */
   readonly to: string;
   readonly dataDir: string;
   /** Milliseconds since the epoch. */
@@ -33,13 +27,14 @@ interface Move {
 }
 
 /** Durably. @returns a sentence for the operator if there is no mark. */
-export function markSource({ file, from, to, dataDir, now }: Move): string | undefined {
+export function markSource({ source, to, dataDir, now }: Move): string | undefined {
+  const address = parseSourceAddress(source.database);
   const unmarked = (reason: string) =>
-    `Nothing beside the old database (${from}) says that its data were moved to ${to}, because ${reason}. Keep ${dataDir}: with ` +
+    `Nothing beside the old database (${printable(address)}) says that its data were moved to ${to}, because ${reason}. Keep ${dataDir}: with ` +
     "another data folder, SEALPUSH_MOVE_IN=yes would import everything again, and links that have been used up since would open.";
-  if (file === undefined) return unmarked("it is on a server and only read");
-  if (!existsSync(file) || findSourceMark(file) !== undefined) return undefined;
-  const path = markPath(file);
+  if (address.engine !== "sqlite") return unmarked("it is on a server and only read");
+  if (!existsSync(address.path) || sourceMarkOf(source) !== undefined) return undefined;
+  const path = markPath(address.path);
   const text = [
     `The data of this Password Pusher were moved to Sealpush on ${new Date(now).toISOString()}.`,
     "",
