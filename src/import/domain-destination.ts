@@ -72,28 +72,19 @@ export function createDomainDestination(
   };
 }
 
-function pushDeps(
-  { config, db, vault, storedLinkKeys, store, blobs }: Domain,
-  { clock, random, monotonicMs }: Pick<Effects, "clock" | "random" | "monotonicMs">,
-): PushImportDeps {
-  const diskSpace = diskSpaceOf(config.dataDir);
+function pushDeps(domain: Domain, effects: Pick<Effects, "clock" | "random" | "monotonicMs">): PushImportDeps {
+  const { config, db } = domain;
   return {
-    config,
-    db,
-    vault,
-    storedLinkKeys,
-    store,
-    blobs,
-    clock,
-    random,
+    ...domain,
+    ...effects,
     ids: createIds(db, "pushes"),
     linkDeliveryIds: createIds(db, "link_deliveries"),
     argon2: createArgon2Queue(argon2LimitsForImports),
     // The limits on pushes without an owner apply to new pushes only.
     capacity: createCapacity({
       config: { ...config, anonymousBytesMax: Number.POSITIVE_INFINITY, anonymousReserveBytes: 0 },
-      monotonicMs,
-      diskSpace,
+      monotonicMs: effects.monotonicMs,
+      diskSpace: diskSpaceOf(config.dataDir),
       anonymousBytes: async () => 0,
     }),
     byteBudgets: createByteBudgets({

@@ -33,6 +33,7 @@ function sourceOf(pushes: number, auditEntries: number, onTrail: (underWay: numb
   return {
     fingerprint: "test source",
     warnings: [],
+    warn: () => undefined,
     counts: async () => ({ ...noRelated, users: 0, pushes, withoutPush: noRelated }),
     users: none,
     async *pushes() {

@@ -2,6 +2,7 @@ import type {
   MissingPart,
   PushPart,
   RelatedCounts,
+  RowWarning,
   SourceFile,
   SourcePush,
   SourceRow,
@@ -26,6 +27,11 @@ const entryWeight = 2_048;
 /** An upper bound of the duration of a run. */
 const longestRunMs = 7 * dayMs;
 
+const ownerless: RowWarning = [
+  "push belongs to a user who is not in the source. It is imported without owner, name and note",
+  "pushes belong to users who are not in the source. They are imported without owner, name and note",
+];
+
 type PushRow = SourceRow<SourcePush, PushPart>;
 type ReadRow = Extract<PushRow, { readonly outcome: "read" }>;
 
@@ -33,7 +39,7 @@ export async function importPushes(run: ImportRun): Promise<void> {
   const rows = withRecords(run.source.pushes(), run.destination.importedRows("push"));
   await runConcurrently(rows, { ...limits, weightOf, signal: run.signal }, async ({ row, imported }) => {
     run.onRow("pushes");
-    countOwnerless(run, row);
+    warnOfOwnerless(run, row);
     if (imported !== undefined) handleImportedBefore(run, row, imported);
     else if (row.outcome === "unreadable") leaveOut(run, row, row.reason);
     else if (row.outcome === "skipped") skip(run, row, row.reason);
@@ -42,9 +48,9 @@ export async function importPushes(run: ImportRun): Promise<void> {
 }
 
 /** If the owner is not in the source, the push is imported without what only an owner can see. */
-function countOwnerless({ owners, results }: ImportRun, row: PushRow): void {
+function warnOfOwnerless({ owners, source }: ImportRun, row: PushRow): void {
   if (row.outcome !== "read" || row.row.userId === null) return;
-  if (owners.ownerOf(row.row.userId).outcome === "nobody") results.addOwnerless(row.id);
+  if (!owners.has(row.row.userId)) source.warn(ownerless, row.id);
 }
 
 function weightOf({ row }: { readonly row: PushRow }): number {
@@ -61,7 +67,7 @@ function handleImportedBefore({ results, owners }: ImportRun, row: PushRow, impo
     imported: imported.related,
     importedNow: noRelated,
     missingParts: imported.missingParts,
-    isOwned: row.outcome !== "read" || owners.ownerOf(row.row.userId).outcome !== "nobody",
+    isOwned: row.outcome !== "read" || (row.row.userId !== null && owners.has(row.row.userId)),
   });
   results.reportMissing("pushes", row.id, missingBefore(imported));
 }
@@ -78,12 +84,11 @@ function skip({ results }: ImportRun, { related }: PushRow, reason: string): voi
 
 async function importRow(run: ImportRun, row: ReadRow): Promise<void> {
   const push = row.row;
-  const owner = run.owners.ownerOf(push.userId);
-  if (owner.outcome === "left_out") {
+  const ownerId = (push.userId === null ? undefined : run.owners.get(push.userId)) ?? null;
+  if (ownerId === "left_out") {
     return leaveOut(run, row, "Its owner has no account here. It is imported once its owner is.");
   }
-  if (owner.outcome === "deleted") return skip(run, row, "The account of its owner was deleted here.");
-  const ownerId = owner.outcome === "here" ? owner.userId : null;
+  if (ownerId === "deleted") return skip(run, row, "The account of its owner was deleted here.");
   const state = stateOf(push, ownerId);
   if (state === "tombstone" && (push.end?.at ?? 0) + tombstoneMs <= run.now) {
     return skip(run, row, "It has no owner and ended more than 30 days ago.");
@@ -118,7 +123,7 @@ async function readDetails(run: ImportRun, row: ReadRow, ownerId: number | null)
 }
 
 function missingPeople({ owners }: ImportRun, { entries }: SourceTrail): readonly MissingPart<PushPart>[] {
-  if (!entries.some(({ userId }) => owners.ownerOf(userId).outcome === "left_out")) return [];
+  if (!entries.some(({ userId }) => userId !== null && owners.get(userId) === "left_out")) return [];
   const reason = "Its audit trail names a user who is not imported. Those entries name nobody.";
   return [{ part: "people", reason }];
 }
@@ -163,7 +168,7 @@ async function importPush(run: ImportRun, row: ReadRow, ownerId: number | null, 
           missingParts: missing.map(({ part }) => part),
           isOwned: ownerId !== null,
         });
-        if (leadsNowhere(push)) results.reportNotDone("pushes", push.id, importedAsText);
+        if (leadsNowhere(push)) results.reportMissing("pushes", push.id, [{ reason: importedAsText }]);
         return results.reportMissing("pushes", push.id, missing);
     }
   }

@@ -80,20 +80,8 @@ const unreadable = {
 const ownerless = { effect: "skipped", reason: "Their push has no owner, so nobody could see them." } as const;
 const ended = { effect: "skipped", reason: "Their push had ended." } as const;
 
-/** How many rows, and the first ids. */
-export interface CountedIds {
-  count: number;
-  readonly first: number[];
-}
-
-function addId(counted: CountedIds, id: number): void {
-  counted.count += 1;
-  if (counted.first.length < idsShown) counted.first.push(id);
-}
-
 const reasonsMax = 200;
 const otherReasons = "Other reasons.";
-const idsShown = 20;
 const noCounts = (): Counts => ({ imported: 0, importedBefore: 0, leftOut: 0, skipped: 0 });
 
 /** The results of a run so far. It holds numbers and reasons only, none of the rows. */
@@ -117,13 +105,6 @@ export class ImportResults {
   readonly lasting = { pushes: 0, auditEntries: 0 };
   /** Pushes whose related rows could not be counted. */
   uncounted = 0;
-  /** Pushes whose owner is not in the source. */
-  readonly ownerless: CountedIds = { count: 0, first: [] };
-  /** Users who have not confirmed their address, by what they are here. */
-  readonly unconfirmed: Readonly<Record<UnconfirmedUsers, CountedIds>> = {
-    confirmed: { count: 0, first: [] },
-    unconfirmed: { count: 0, first: [] },
-  };
   readonly #notImported = new Map<string, NotImported>();
   readonly #onProblem: (problem: Problem) => void;
 
@@ -146,21 +127,9 @@ export class ImportResults {
     this.#report({ table, id, effect: "left_out", reason, ...problemFile(file) });
   }
 
-  reportMissing(table: Problem["table"], id: number, parts: readonly MissingPart[]): void {
+  /** What of an imported row is missing, or not as at the source. */
+  reportMissing(table: Problem["table"], id: number, parts: readonly Pick<MissingPart, "reason" | "file">[]): void {
     for (const { reason, file } of parts) this.#report({ table, id, effect: "partly", reason, ...problemFile(file) });
-  }
-
-  /** Something of an imported row that is not as at the source. */
-  reportNotDone(table: Problem["table"], id: number, reason: string): void {
-    this.#report({ table, id, effect: "partly", reason });
-  }
-
-  addOwnerless(id: number): void {
-    addId(this.ownerless, id);
-  }
-
-  addUnconfirmed(id: number, here: UnconfirmedUsers): void {
-    addId(this.unconfirmed[here], id);
   }
 
   addPush(push: {

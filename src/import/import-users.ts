@@ -1,4 +1,4 @@
-import type { MissingPart, SourceRow, SourceUser, UserPart } from "@sealpush/import-password-pusher";
+import type { MissingPart, RowWarning, SourceRow, SourceUser, UserPart } from "@sealpush/import-password-pusher";
 import type { IncomingUser } from "./destination.ts";
 import type { UnconfirmedUsers } from "./import-results.ts";
 import { missingBefore } from "./missing-parts.ts";
@@ -24,7 +24,7 @@ export async function importUsers(run: ImportRun): Promise<void> {
     if (run.signal.aborted) return;
     run.onRow("users");
     if (row.outcome === "read" && row.row.confirmedAt === null) {
-      results.addUnconfirmed(row.id, unconfirmedUser(run, row.row));
+      source.warn(warningOf(unconfirmedUser(run, row.row), run.options), row.id);
     }
     if (imported !== undefined) {
       handleImportedBefore(run, imported);
@@ -35,6 +35,25 @@ export async function importUsers(run: ImportRun): Promise<void> {
     else if (row.outcome === "skipped") results.skip("users", row.reason);
     else await importUser(run, row);
   }
+}
+
+const confirmedHere: RowWarning = [
+  "user has not confirmed the email address, which counts as confirmed here",
+  "users have not confirmed their email addresses, which count as confirmed here",
+];
+const keptUnconfirmed = "not confirmed here either, as long as nobody confirms a link from an email";
+const unconfirmedHere = [
+  `user's email address is ${keptUnconfirmed}`,
+  `users' email addresses are ${keptUnconfirmed}`,
+] as const;
+const unconfirmedByGuess: RowWarning = [
+  ...unconfirmedHere,
+  "If the source signed in users without a confirmation, import into an empty data folder with --unconfirmed-users confirmed.",
+];
+
+function warningOf(here: UnconfirmedUsers, { unconfirmedUsers }: ImportRun["options"]): RowWarning {
+  if (here === "confirmed") return confirmedHere;
+  return unconfirmedUsers === undefined ? unconfirmedByGuess : unconfirmedHere;
 }
 
 function unconfirmedUser(

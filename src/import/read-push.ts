@@ -9,7 +9,7 @@ import type { ImportedPush } from "../pushes/create/adopt-push.ts";
 import { importedOptions } from "../pushes/push-options.ts";
 import type { EndReason, IncomingFile, LinkDeliveryReport } from "../pushes/pushes.ts";
 import type { ImportedEvent } from "../pushes/store/adopt-push.ts";
-import type { Owners } from "./run-context.ts";
+import { accountOf, type Owners } from "./run-context.ts";
 import { isSourceFileError } from "./source-values.ts";
 
 /** A file of a push is missing or cannot be read completely. */
@@ -104,7 +104,7 @@ function eventOf(entry: SourceAuditEntry, owners: Owners): ImportedEvent {
     referrer: entry.referrer,
     at: entry.createdAt,
     updatedAt: entry.updatedAt,
-    userId: owners.find(entry.userId),
+    userId: accountOf(owners, entry.userId),
     linkDelivery: entry.notification && pastDelivery(entry.notification, entry.updatedAt),
   };
 }

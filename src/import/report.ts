@@ -1,17 +1,18 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   fstatSync,
   ftruncateSync,
   openSync,
   readSync,
   statSync,
-  unlinkSync,
   writeSync,
 } from "node:fs";
 import { systemErrorCode } from "../config/system-error.ts";
 import {
+  type CountedTable,
   type Counts,
   countedTables,
   type ImportResults,
@@ -48,23 +49,20 @@ export interface ReportEnd {
  * @throws the error of the operating system.
  */
 export function openReport(location: { readonly given: string } | { readonly default: string }, head: ReportHead) {
-  const { path, json, text } = "given" in location ? openGiven(location.given) : openFree(location.default);
+  const [json, text] = "given" in location ? openGiven(location.given) : openFree(location.default);
   const { version, fingerprint, dryRun, startedAt } = head;
   const began = { format: 1, product: "sealpush", version, source: fingerprint, dry_run: dryRun };
   const opening = JSON.stringify({ ...began, started_at: new Date(startedAt).toISOString() });
-  write(json, path, `${opening.slice(0, -1)},\n"problems":[`);
-  write(
-    text,
-    textPathOf(path),
-    `Import from Password Pusher${dryRun ? " (nothing was written)" : ""}\n\nRows that were not imported completely:\n`,
-  );
+  write(json, `${opening.slice(0, -1)},\n"problems":[`);
+  const note = dryRun ? " (nothing was written)" : "";
+  write(text, `${textHead}${note}\n\nRows that were not imported completely:\n`);
   let problems = 0;
   return {
     /** Path of the JSON file. */
-    path,
+    path: json.path,
     problem(problem: Problem): void {
-      write(json, path, `${problems === 0 ? "" : ","}\n${JSON.stringify(problem)}`);
-      write(text, textPathOf(path), `  ${lineOf(problem)}${fileText(problem)}\n`);
+      write(json, `${problems === 0 ? "" : ","}\n${JSON.stringify(problem)}`);
+      write(text, `  ${lineOf(problem)}${fileText(problem)}\n`);
       problems += 1;
     },
     finish({ outcome, finishedAt, summary, failure }: ReportEnd): void {
@@ -74,27 +72,25 @@ export function openReport(location: { readonly given: string } | { readonly def
         ...(failure !== undefined && { failure }),
       };
       const rest = JSON.stringify({ ...end, ...(summary && countsOf(summary)) }, undefined, 1);
-      write(json, path, `\n],${rest.slice(1)}\n`);
-      if (problems === 0) write(text, textPathOf(path), "  none\n");
+      write(json, `\n],${rest.slice(1)}\n`);
+      if (problems === 0) write(text, "  none\n");
       const lines = [
         ...(summary === undefined ? [] : summaryLines(summary)),
         ...(failure === undefined ? [] : [failure]),
       ];
-      write(text, textPathOf(path), `\n${lines.join("\n")}\n`);
-      closeSync(json);
-      closeSync(text);
+      write(text, `\n${lines.join("\n")}\n`);
+      for (const { file } of [json, text]) closeSync(file);
     },
   };
 }
 
-interface OpenFiles {
+interface ReportFile {
   readonly path: string;
-  readonly json: number;
-  readonly text: number;
+  readonly file: number;
 }
 
 /** @throws Error with one sentence, for example when the disk is full. */
-function write(file: number, path: string, content: string): void {
+function write({ file, path }: ReportFile, content: string): void {
   try {
     writeSync(file, content);
   } catch (error) {
@@ -105,15 +101,23 @@ function write(file: number, path: string, content: string): void {
 const jsonHead = '{"format":1,"product":"sealpush","version":';
 const textHead = "Import from Password Pusher";
 
-/** Both files are checked before either of them is changed. */
-function openGiven(path: string): OpenFiles {
-  const json = openReplaceable(path, jsonHead);
+type ReportFiles = readonly [json: ReportFile, text: ReportFile];
+
+function openGiven(path: string): ReportFiles {
+  const files = openBoth(path, openReplaceable);
+  // Both have been checked before either of them is changed.
+  for (const { file } of files) if (fstatSync(file).isFile()) ftruncateSync(file);
+  return files;
+}
+
+/** @param open gets the path and how a report there begins. */
+function openBoth(path: string, open: (path: string, head: string) => number): ReportFiles {
+  const json = { path, file: open(path, jsonHead) };
   try {
-    const text = openReplaceable(textPathOf(path), textHead);
-    for (const file of [json, text]) if (fstatSync(file).isFile()) ftruncateSync(file);
-    return { path, json, text };
+    const textPath = textPathOf(path);
+    return [json, { path: textPath, file: open(textPath, textHead) }];
   } catch (error) {
-    closeSync(json);
+    closeSync(json.file);
     throw error;
   }
 }
@@ -148,25 +152,15 @@ function notAReport(path: string): Error {
   );
 }
 
-function openFree(path: string): OpenFiles {
+function openFree(path: string): ReportFiles {
   for (let number = 1; ; number += 1) {
+    const numbered = number === 1 ? path : path.replace(/\.json$/, `-${number}.json`);
+    if (existsSync(textPathOf(numbered))) continue;
     try {
-      return createBoth(number === 1 ? path : path.replace(/\.json$/, `-${number}.json`));
+      return openBoth(numbered, (each) => openSync(each, "wx", 0o600));
     } catch (error) {
       if (systemErrorCode(error) !== "EEXIST") throw error;
     }
-  }
-}
-
-/** Creates both files or neither. */
-function createBoth(path: string): OpenFiles {
-  const json = openSync(path, "wx", 0o600);
-  try {
-    return { path, json, text: openSync(textPathOf(path), "wx", 0o600) };
-  } catch (error) {
-    closeSync(json);
-    unlinkSync(path);
-    throw error;
   }
 }
 
@@ -204,21 +198,12 @@ export function countsOf({ warnings, inSource, results, differences }: ImportSum
     left_out: leftOut,
     skipped,
   });
-  const { users, pushes, auditEntries, notifications, files } = results.counts;
+  const byTable = <Value>(value: (table: CountedTable) => Value) =>
+    Object.fromEntries(countedTables.map((table) => [table.replace("auditEntries", "audit_entries"), value(table)]));
   return {
     warnings,
-    there: {
-      users: inSource.users,
-      pushes: inSource.pushes,
-      audit_entries: inSource.auditEntries,
-      notifications: inSource.notifications,
-      files: inSource.files,
-    },
-    users: counts(users),
-    pushes: counts(pushes),
-    audit_entries: counts(auditEntries),
-    notifications: counts(notifications),
-    files: counts(files),
+    there: byTable((table) => inSource[table]),
+    ...byTable((table) => counts(results.counts[table])),
     style_sheet: counts(results.styleSheet),
     pushes_by_kind_and_state: Object.fromEntries([...results.kinds].sort()),
     file_bytes: results.fileBytes,

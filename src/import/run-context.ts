@@ -30,32 +30,14 @@ export interface ImportRun extends Omit<ImportDeps, "onProgress" | "onProblem"> 
   readonly onRow: (table: "users" | "pushes") => void;
 }
 
-export type Owner =
-  | { readonly outcome: "here"; readonly userId: number }
-  /** No owner, or one who is not in the source. */
-  | { readonly outcome: "nobody" }
-  /** A user of the source who was not imported. */
-  | { readonly outcome: "left_out" }
-  /** A user who was imported and whose account was deleted here. */
-  | { readonly outcome: "deleted" };
+/**
+ * What became of the source's users, by their ids there: the id of their account here; "left_out": not imported; "deleted":
+ * the account was deleted here. Users who are not in the source have no entry.
+ */
+export type Owners = Map<number, number | "left_out" | "deleted">;
 
-/** Maps the source's users to accounts here. */
-export class Owners {
-  readonly #ids = new Map<number, number | "left_out" | "deleted">();
-
-  set(sourceId: number, userId: number | "left_out" | "deleted"): void {
-    this.#ids.set(sourceId, userId);
-  }
-
-  ownerOf(sourceId: number | null): Owner {
-    const user = sourceId === null ? undefined : this.#ids.get(sourceId);
-    if (user === undefined) return { outcome: "nobody" };
-    return typeof user === "number" ? { outcome: "here", userId: user } : { outcome: user };
-  }
-
-  /** The account of an audit entry's user; null: unknown, or not signed in. */
-  find(sourceId: number | null): number | null {
-    const owner = this.ownerOf(sourceId);
-    return owner.outcome === "here" ? owner.userId : null;
-  }
+/** @returns null: nobody, or nobody with an account here. */
+export function accountOf(owners: Owners, sourceId: number | null): number | null {
+  const owner = sourceId === null ? undefined : owners.get(sourceId);
+  return typeof owner === "number" ? owner : null;
 }

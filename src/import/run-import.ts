@@ -2,10 +2,10 @@ import type { SourceCounts } from "@sealpush/import-password-pusher";
 import { refuseChangedSource } from "./changed-source.ts";
 import type { Destination } from "./destination.ts";
 import { importPushes } from "./import-pushes.ts";
-import { type CountedIds, countedTables, ImportResults, tableNames, totalOf } from "./import-results.ts";
+import { countedTables, ImportResults, tableNames, totalOf } from "./import-results.ts";
 import { importStyleSheet } from "./import-style-sheet.ts";
 import { importUsers } from "./import-users.ts";
-import { type ImportDeps, type ImportRun, Owners } from "./run-context.ts";
+import type { ImportDeps, ImportRun } from "./run-context.ts";
 
 export type ImportSummary = Awaited<ReturnType<typeof runImport>>;
 
@@ -23,7 +23,7 @@ export async function runImport({ onProgress, onProblem, ...deps }: ImportDeps) 
   const run: ImportRun = {
     ...deps,
     results,
-    owners: new Owners(),
+    owners: new Map(),
     firstConfirmationEmailAt: await source.firstConfirmationEmailAt(),
     onRow(table) {
       read[table] += 1;
@@ -42,36 +42,8 @@ export async function runImport({ onProgress, onProblem, ...deps }: ImportDeps) 
     /** Where the counts of source and destination do not agree, one sentence each. */
     differences: interrupted ? [] : await compareCounts(destination, results, inSource),
     // Read last: their counts grow while rows are read.
-    warnings: [...source.warnings, ...warningsOn(results, deps.options)],
+    warnings: source.warnings,
   };
-}
-
-function warningsOn({ ownerless, unconfirmed }: ImportResults, { unconfirmedUsers }: ImportDeps["options"]) {
-  const keptUnconfirmed = "not confirmed here either, as long as nobody confirms a link from an email";
-  const otherDecision =
-    " If the source signed in users without a confirmation, import into an empty data folder with --unconfirmed-users confirmed";
-  return [
-    ...idsWarning(ownerless, [
-      "push belongs to a user who is not in the source. It is imported without owner, name and note",
-      "pushes belong to users who are not in the source. They are imported without owner, name and note",
-    ]),
-    ...idsWarning(unconfirmed.confirmed, [
-      "user has not confirmed the email address, which counts as confirmed here",
-      "users have not confirmed their email addresses, which count as confirmed here",
-    ]),
-    ...idsWarning(
-      unconfirmed.unconfirmed,
-      [`user's email address is ${keptUnconfirmed}`, `users' email addresses are ${keptUnconfirmed}`],
-      unconfirmedUsers === undefined ? otherDecision : "",
-    ),
-  ];
-}
-
-/** @param texts for one row and for several. */
-function idsWarning({ count, first }: CountedIds, texts: readonly [string, string], more = ""): readonly string[] {
-  if (count === 0) return [];
-  const ids = `${first.join(", ")}${count > first.length ? ", …" : ""}`;
-  return [`${count} ${texts[count === 1 ? 0 : 1]} (${ids}).${more === "" ? "" : `${more}.`}`];
 }
 
 /**

@@ -161,8 +161,8 @@ test("an owner without a user row is reported, and the link of such a push works
     await target.run(installation, ...report.options);
     expect(report.read().warnings).toEqual([
       expect.stringContaining("1 user has backup codes, which are not imported"),
-      `1 push belongs to a user who is not in the source. It is imported without owner, name and note (${pushTagged("file-one").id}).`,
       expect.stringContaining("1 user has not confirmed the email address"),
+      `1 push belongs to a user who is not in the source. It is imported without owner, name and note (${pushTagged("file-one").id}).`,
     ]);
     expect(problemsOf(report)).toContain("users 6 left_out");
   }

@@ -15,7 +15,7 @@ import { type SourceRows, unlessDamaged } from "./store/source-rows.ts";
 import { openSourceTables } from "./store/source-tables.ts";
 import { openSqliteRows } from "./store/sqlite-rows.ts";
 import { tryKeys } from "./try-keys.ts";
-import { Warnings } from "./warnings.ts";
+import { RowWarnings } from "./warnings.ts";
 
 export type * from "./installation.ts";
 export type * from "./source.ts";
@@ -36,10 +36,10 @@ export async function openPasswordPusher(installation: Installation, reading: Re
   try {
     const tables = await openSourceTables(rows);
     const queries = new SourceQueries(tables);
-    const rowWarnings = new Warnings();
+    const rowWarnings = new RowWarnings();
     const deps = {
       queries,
-      rowWarnings,
+      warn: rowWarnings.add,
       lockbox: createLockbox(masterKeys),
       firstOfLink: await firstOfLinks(queries),
       now: reading.now,
@@ -51,6 +51,7 @@ export async function openPasswordPusher(installation: Installation, reading: Re
         return [...warnings, ...rowWarnings.sentences()];
       },
       counts: () => countAll(queries),
+      warn: rowWarnings.add,
       users: (afterId = beforeFirstId) => readUsers(deps, afterId),
       pushes: (afterId = beforeFirstId) => readPushes(deps, afterId),
       trail: (pushId) => readTrail(deps, pushId),

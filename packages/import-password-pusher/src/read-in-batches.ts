@@ -1,8 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { wholeNumberOf } from "./cells.ts";
-import type { PushPart, SourceRow, UserPart } from "./source.ts";
+import type { Lockbox } from "./lockbox.ts";
+import type { ImportSource, PushPart, SourceRow, UserPart } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRecord, unlessDamaged } from "./store/source-rows.ts";
+
+/** What the readers of all kinds of rows use. */
+export interface ReaderContext {
+  readonly queries: SourceQueries;
+  readonly lockbox: Lockbox;
+  readonly warn: ImportSource["warn"];
+}
 
 export interface BatchQueries<Row, Part extends UserPart | PushPart> {
   /** `id` of the next rows, in order. */

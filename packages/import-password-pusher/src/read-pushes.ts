@@ -1,16 +1,12 @@
 import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
-import { type Lockbox, SealedRow } from "./lockbox.ts";
-import { batchesOf, onlyInIndex, readInBatches } from "./read-in-batches.ts";
+import { SealedRow } from "./lockbox.ts";
+import { batchesOf, onlyInIndex, type ReaderContext, readInBatches } from "./read-in-batches.ts";
 import { auditKinds } from "./read-trail.ts";
 import type { MissingPart, PushPart, RelatedCounts, SourceFile, SourceKind, SourcePush, SourceRow } from "./source.ts";
-import type { SourceQueries } from "./store/queries.ts";
 import type { Cell, SourceRecord } from "./store/source-rows.ts";
-import type { Warnings } from "./warnings.ts";
+import { warnings } from "./warnings.ts";
 
-export interface PushContext {
-  readonly queries: SourceQueries;
-  readonly lockbox: Lockbox;
-  readonly rowWarnings: Warnings;
+export interface PushContext extends ReaderContext {
   /** The first push of each link that several pushes have. Only that push can be retrieved by the link. */
   readonly firstOfLink: ReadonlyMap<string, number>;
   /** Decides which pushes have ended. It is the same for all pushes of an import. */
@@ -148,7 +144,7 @@ export async function pushOf(context: PushContext, found: FoundPush): Promise<So
   const sealed = new SealedRow(context.lockbox, "pushes", record);
   const content = end === null ? contentOf(sealed, found, missingParts) : null;
   const note = noteOf(sealed, missingParts);
-  if (sealed.underDefaultKey) context.rowWarnings.add("pushUnderDefaultKey", id);
+  if (sealed.underDefaultKey) context.warn(warnings.pushUnderDefaultKey, id);
   if (typeof content === "string") return unreadable(content);
   const row: SourcePush = {
     id,

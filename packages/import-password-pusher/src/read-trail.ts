@@ -1,15 +1,9 @@
 import { textOf, timeOf, wholeNumberOf } from "./cells.ts";
-import { type Lockbox, SealedRow } from "./lockbox.ts";
+import { SealedRow } from "./lockbox.ts";
+import type { ReaderContext } from "./read-in-batches.ts";
 import type { MissingPart, PushPart, SourceAuditEntry, SourceNotification, SourceTrail } from "./source.ts";
-import type { SourceQueries } from "./store/queries.ts";
 import { type SourceRecord, unlessDamaged } from "./store/source-rows.ts";
-import type { Warnings } from "./warnings.ts";
-
-export interface TrailContext {
-  readonly queries: Pick<SourceQueries, "auditEntries" | "rows">;
-  readonly lockbox: Lockbox;
-  readonly rowWarnings: Warnings;
-}
+import { warnings } from "./warnings.ts";
 
 /** The index is the number in the source. */
 export const auditKinds: readonly SourceAuditEntry["kind"][] = [
@@ -32,14 +26,14 @@ const statuses: readonly SourceNotification["status"][] = [
 ];
 
 /** The complete audit trail of a push. The source keeps at most 2000 entries. Texts are unchanged, including those of 1.x. */
-export async function readTrail(context: TrailContext, pushId: number): Promise<SourceTrail> {
+export async function readTrail(context: ReaderContext, pushId: number): Promise<SourceTrail> {
   return await unlessDamaged<SourceTrail>(trailOf(context, pushId), () => ({
     entries: [],
     missingParts: [{ part: "trail", reason: "The database cannot read its audit trail." }],
   }));
 }
 
-async function trailOf(context: TrailContext, pushId: number): Promise<SourceTrail> {
+async function trailOf(context: ReaderContext, pushId: number): Promise<SourceTrail> {
   const records = await context.queries.auditEntries(pushId);
   const missingParts: MissingPart<PushPart>[] = [];
   const notifications = await notificationsOf(context, records, missingParts);
@@ -77,7 +71,7 @@ async function trailOf(context: TrailContext, pushId: number): Promise<SourceTra
 
 /** By the id of their audit entry. */
 async function notificationsOf(
-  context: TrailContext,
+  context: ReaderContext,
   entries: readonly SourceRecord[],
   missingParts: MissingPart<PushPart>[],
 ): Promise<ReadonlyMap<number, SourceNotification>> {
@@ -95,7 +89,7 @@ async function notificationsOf(
 }
 
 function notificationOf(
-  { lockbox, rowWarnings }: TrailContext,
+  { lockbox, warn }: ReaderContext,
   record: SourceRecord,
   missingParts: MissingPart<PushPart>[],
 ): SourceNotification {
@@ -116,7 +110,7 @@ function notificationOf(
     errorMessage: opened("error_message_ciphertext"),
     proceedAt: timeOf(record.proceed_at) ?? null,
   };
-  if (row.underDefaultKey) rowWarnings.add("notificationUnderDefaultKey", id);
+  if (row.underDefaultKey) warn(warnings.notificationUnderDefaultKey, id);
   if (status === undefined) {
     missingParts.push({
       part: "notifications",

@@ -1,22 +1,15 @@
 import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
-import { type Lockbox, SealedRow } from "./lockbox.ts";
-import { batchesOf, onlyInIndex, readInBatches } from "./read-in-batches.ts";
+import { SealedRow } from "./lockbox.ts";
+import { batchesOf, onlyInIndex, type ReaderContext, readInBatches } from "./read-in-batches.ts";
 import type { MissingPart, SourceRow, SourceTotp, SourceUser, UserPart } from "./source.ts";
-import type { SourceQueries } from "./store/queries.ts";
 import type { SourceRecord } from "./store/source-rows.ts";
-import type { Warnings } from "./warnings.ts";
-
-export interface UserContext {
-  readonly queries: SourceQueries;
-  readonly lockbox: Lockbox;
-  readonly rowWarnings: Warnings;
-}
+import { warnings } from "./warnings.ts";
 
 const withoutPassword =
   "so the account is imported without its password, which alone must not be enough to sign in. Set a new one with " +
   "`sealpush user set-password`";
 
-export function readUsers(context: UserContext, afterId: number): AsyncIterable<SourceRow<SourceUser, UserPart>> {
+export function readUsers(context: ReaderContext, afterId: number): AsyncIterable<SourceRow<SourceUser, UserPart>> {
   const { queries } = context;
   const fetch = async (ids: readonly number[]) => {
     const records = new Map(
@@ -27,17 +20,17 @@ export function readUsers(context: UserContext, afterId: number): AsyncIterable<
   return readInBatches<SourceUser, UserPart>({ ...batchesOf(queries, "users"), fetch }, afterId);
 }
 
-function userOf(context: UserContext, id: number, record: SourceRecord | undefined): SourceRow<SourceUser, UserPart> {
+function userOf(context: ReaderContext, id: number, record: SourceRecord | undefined): SourceRow<SourceUser, UserPart> {
   if (record === undefined) return { outcome: "unreadable", id, reason: onlyInIndex };
   const email = textOf(record.email)?.trim() ?? "";
   if (email === "") return { outcome: "unreadable", id, reason: "It has no email address." };
   const admin = booleanOf(record.admin);
-  if (admin === undefined) context.rowWarnings.add("adminUnreadable", id);
+  if (admin === undefined) context.warn(warnings.adminUnreadable, id);
   const missingParts: MissingPart<UserPart>[] = [];
   const totp = totpOf(context, id, record, missingParts);
   const confirmedAt = timeOf(record.confirmed_at) ?? null;
-  if ((textOf(record.unconfirmed_email) ?? "") !== "") context.rowWarnings.add("pendingAddress", id);
-  if (textOf(record.locked_at) !== null) context.rowWarnings.add("locked", id);
+  if ((textOf(record.unconfirmed_email) ?? "") !== "") context.warn(warnings.pendingAddress, id);
+  if (textOf(record.locked_at) !== null) context.warn(warnings.locked, id);
   const [createdAt, updatedAt] = [timeOf(record.created_at), timeOf(record.updated_at)];
   if (createdAt === undefined) {
     const reason = "Its time of creation (created_at) cannot be read. Another time of the row is used instead.";
@@ -64,7 +57,7 @@ function userOf(context: UserContext, id: number, record: SourceRecord | undefin
  * read. Then the password must not be imported either, because it alone was not enough to sign in.
  */
 function totpOf(
-  { lockbox, rowWarnings }: UserContext,
+  { lockbox, warn }: ReaderContext,
   id: number,
   record: SourceRecord,
   missingParts: MissingPart<UserPart>[],
@@ -79,8 +72,8 @@ function totpOf(
     missingParts.push({ part: "factor", reason: `${why}, ${withoutPassword}.` });
     return "lost";
   }
-  if (row.underDefaultKey) rowWarnings.add("userUnderDefaultKey", id);
+  if (row.underDefaultKey) warn(warnings.userUnderDefaultKey, id);
   // Keeping them would mean to keep the other installation's SECRET_KEY_BASE.
-  if (/[0-9a-f]{64}/.test(textOf(record.otp_backup_code_digests) ?? "")) rowWarnings.add("backupCodesLeft", id);
+  if (/[0-9a-f]{64}/.test(textOf(record.otp_backup_code_digests) ?? "")) warn(warnings.backupCodesLeft, id);
   return { secret, lastStepAt: wholeNumberOf(record.last_otp_timestep) ?? null };
 }

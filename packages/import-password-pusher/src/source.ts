@@ -1,5 +1,8 @@
 /** The contract with the server, which imports only its types: this package is loaded when an import begins. */
 
+/** What the operator should know about one row, or about several. Their ids are appended, and then the advice. */
+export type RowWarning = readonly [one: string, several: string, advice?: string];
+
 /** Parts of a user that can be missing although the user is imported. */
 export type UserPart = "factor" | "password" | "api_token" | "created_at";
 /** The same for a push. */
@@ -22,6 +25,8 @@ export interface ImportSource {
   readonly fingerprint: string;
   /** Warnings about the whole installation, one sentence each. The counts in them grow while rows are read. */
   readonly warnings: readonly string[];
+  /** Adds a row to the warnings, once for each row. Rows with the same warning are counted together. */
+  warn(warning: RowWarning, id: number): void;
   /** The number of all rows. For users and pushes, it is the number of rows that `users` and `pushes` yield, with any outcome. */
   counts(): Promise<SourceCounts>;
   /** In the order of their ids, in constant memory. */

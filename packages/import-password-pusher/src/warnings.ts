@@ -1,27 +1,30 @@
+import type { RowWarning } from "./source.ts";
+
 /** Counts rows that the operator should know about, with the ids of the first ones. */
-export class Warnings {
-  readonly #ids = new Map<Warning, { count: number; readonly first: number[] }>();
+export class RowWarnings {
+  readonly #rows = new Map<RowWarning, { count: number; readonly first: number[] }>();
 
   /** Called once for each row. @param id of the row in the source. */
-  add(warning: Warning, id: number): void {
-    const found = this.#ids.get(warning) ?? { count: 0, first: [] };
+  readonly add = (warning: RowWarning, id: number): void => {
+    const found = this.#rows.get(warning) ?? { count: 0, first: [] };
     found.count += 1;
     if (found.first.length < idsShown) found.first.push(id);
-    this.#ids.set(warning, found);
-  }
+    this.#rows.set(warning, found);
+  };
 
   sentences(): readonly string[] {
-    return [...this.#ids].map(([warning, { count, first }]) => {
+    return [...this.#rows].map(([[one, several, advice], { count, first }]) => {
       const more = count > first.length ? ", …" : "";
-      return `${count} ${count === 1 ? sentences[warning][0] : sentences[warning][1]} (${first.join(", ")}${more}).`;
+      const ids = `${first.join(", ")}${more}`;
+      return `${count} ${count === 1 ? one : several} (${ids}).${advice === undefined ? "" : ` ${advice}`}`;
     });
   }
 }
 
 const idsShown = 20;
 
-/** Singular and plural. The ids are appended to the sentence. */
-const sentences = {
+/** What the readers of this package warn of. */
+export const warnings = {
   pushUnderDefaultKey: [
     "push was sealed under the published default key, completely or in part: anybody with a copy of the database can read it, so change the secrets that matter",
     "pushes were sealed under the published default key, completely or in part: anybody with a copy of the database can read them, so change the secrets that matter",
@@ -50,6 +53,4 @@ const sentences = {
     "user is imported without administrator rights, because the column admin cannot be read",
     "users are imported without administrator rights, because the column admin cannot be read",
   ],
-} as const;
-
-export type Warning = keyof typeof sentences;
+} as const satisfies Readonly<Record<string, RowWarning>>;

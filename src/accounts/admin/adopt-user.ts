@@ -8,7 +8,6 @@ import { PasswordSeals } from "../store/password-seals.ts";
 import { adoptedTokenName } from "../store/stored-account.ts";
 import { apiTokens, totpFactors, users } from "../store/tables.ts";
 import { drawUserId, findUserByEmailIn, isEmailTaken, markUsed, nextId } from "../store/users.ts";
-import { isApiToken } from "../tokens/api-tokens.ts";
 
 /** A user of another installation. Times in milliseconds since the epoch. */
 export interface AdoptedUser {
@@ -22,7 +21,7 @@ export interface AdoptedUser {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly lastSignedInAt: number | null;
-  /** In plain text; only its digest is stored. */
+  /** In plain text, of the shape of an API token; only its digest is stored. */
   readonly apiToken: string | null;
   readonly totp: {
     readonly secret: Buffer;
@@ -70,11 +69,6 @@ export function createUserAdoption({
 }) {
   const seals = new PasswordSeals({ access, keyring: () => keyring });
 
-  const readTokenDigest = (token: string | null): Buffer | undefined => {
-    if (token !== null && !isApiToken(token)) throw new Error("The API token does not look like an API token.");
-    return token === null ? undefined : access.digest("api_token", token);
-  };
-
   async function isTaken(tx: Transaction, userId: number, token: Buffer | undefined): Promise<boolean> {
     const holder = token === undefined ? undefined : await tx.one(holderOf, token);
     return holder !== undefined && holder.userId !== userId;
@@ -119,7 +113,7 @@ export function createUserAdoption({
         const isTakenByAnother = present === undefined && (await isEmailTaken(tx, access, user.email));
         if (isTakenByAnother || (present !== undefined && !merge)) return { outcome: "email_taken" };
         const userId = present ?? (await drawUserId(tx, random));
-        const token = readTokenDigest(user.apiToken);
+        const token = user.apiToken === null ? undefined : access.digest("api_token", user.apiToken);
         const details = { merged: present !== undefined, tokenTaken: await isTaken(tx, userId, token) };
         if (!(await record(tx, userId, details))) return { outcome: "known" };
         // What is imported into an account was somebody's: no sign-on may link the account without a question.

@@ -53,8 +53,8 @@ export type SourceTables = Awaited<ReturnType<typeof openSourceTables>>;
 
 /** Reads which tables and columns exist. @throws SourceError if it is not a database of the source, or is too old. */
 export async function openSourceTables(rows: SourceRows) {
-  const present = new Map<SourceTable, ReadonlySet<string>>();
-  for (const table of tablesOf(wanted)) present.set(table, await rows.columns(table));
+  const present = new Map<string, ReadonlySet<string>>();
+  for (const table of Object.keys(wanted)) present.set(table, await rows.columns(table));
   const version = await knownVersionOf(rows, present);
   for (const { since, table, columns } of needed) {
     if (version < since) continue;
@@ -78,15 +78,8 @@ export async function openSourceTables(rows: SourceRows) {
   };
 }
 
-function tablesOf(tables: typeof wanted): readonly SourceTable[] {
-  return Object.keys(tables).filter((name): name is SourceTable => name in tables);
-}
-
 /** @throws SourceError if it is not a database of the source, or is too old. */
-async function knownVersionOf(
-  rows: SourceRows,
-  present: ReadonlyMap<SourceTable, ReadonlySet<string>>,
-): Promise<number> {
+async function knownVersionOf(rows: SourceRows, present: ReadonlyMap<string, ReadonlySet<string>>): Promise<number> {
   if (present.get("schema_migrations")?.has("version") !== true) {
     throw notTheSource("there is no table schema_migrations with a version");
   }
