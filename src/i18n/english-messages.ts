@@ -1322,7 +1322,6 @@ export interface EnglishMessages {
     readonly anySource: string;
     readonly allowed: string;
     readonly noSettings: string;
-    readonly settingCounts: Message<{ count: number }>;
     readonly settingsSet: string;
     readonly settingsAll: string;
     readonly settingsFound: string;

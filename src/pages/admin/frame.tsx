@@ -52,7 +52,7 @@ interface AdminFrameProps {
   /** What the page is about; the group or the section by default. */
   readonly heading?: ComponentChildren;
   readonly group?: GroupTab;
-  readonly lead: string;
+  readonly lead: ComponentChildren;
   readonly scripts?: LayoutProps["scripts"];
   /** See the layout. */
   readonly asksFirstAt?: LayoutProps["asksFirstAt"];

@@ -315,17 +315,6 @@ export function groupView(model: GroupModel, page: PageContext): Page {
       asksFirstAt={path}
     >
       <FormNotices state={model.state} page={page} />
-      <Confirm
-        page={page}
-        isOpen={model.members !== undefined}
-        label={text.addMembers}
-        explanation={text.addMembersText}
-        confirm={text.addMembers}
-        action={`${path}/members`}
-        tone="plain"
-      >
-        <TextField id="members" label={text.addresses} value={model.members ?? ""} required />
-      </Confirm>
       <MemberList model={model} page={page} />
       <section class="card" aria-labelledby="group_settings">
         <h2 class="section-heading" id="group_settings">
@@ -359,6 +348,7 @@ function MemberList({ model, page }: { readonly model: GroupModel; readonly page
       caption={text.members}
       rows={model.found}
       fit="values"
+      class="admin-members"
       columns={[
         {
           label: admin.email,
@@ -390,7 +380,19 @@ function MemberList({ model, page }: { readonly model: GroupModel; readonly page
         newestFirst: false,
         path: (number) => membersPath(group.id, model.text, number),
       }}
-    />
+    >
+      <Confirm
+        page={page}
+        isOpen={model.members !== undefined}
+        label={text.addMembers}
+        explanation={text.addMembersText}
+        confirm={text.addMembers}
+        action={`${groupPath(group.id)}/members`}
+        tone="plain"
+      >
+        <TextField id="members" label={text.addresses} value={model.members ?? ""} required />
+      </Confirm>
+    </List>
   );
 }
 

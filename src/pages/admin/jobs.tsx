@@ -112,7 +112,7 @@ function Queues({ model, page }: { readonly model: JobsModel; readonly page: Pag
         <Fact label={admin.deletionsFailed}>{formats.number(deletions.failed)}</Fact>
       </dl>
       {errors.length > 0 && (
-        <>
+        <div>
           <h3 class="aside-heading">{admin.emailErrors}</h3>
           <ul class="job-errors">
             {errors.map(({ error, waiting, failed }) => (
@@ -124,7 +124,7 @@ function Queues({ model, page }: { readonly model: JobsModel; readonly page: Pag
               </li>
             ))}
           </ul>
-        </>
+        </div>
       )}
       <div class="row-actions">
         {mails.failed > 0 && <RunButton page={page} action={jobPaths.retryEmails} label={admin.retryEmails} />}
@@ -142,7 +142,7 @@ interface RunButtonProps {
   readonly label: string;
 }
 
-function RunButton({ page, action, label }: RunButtonProps) {
+export function RunButton({ page, action, label }: RunButtonProps) {
   return (
     <PostForm page={page} action={action}>
       <button type="submit" class="link-button action">

@@ -10,6 +10,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { jobPaths, RunButton } from "./jobs.tsx";
 
 /** `GET /admin/mails` */
 export function showMails(page: SignedInRequest): Promise<FastifyReply> {
@@ -71,6 +72,7 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
         </Notice>
       )}
       {model.outcome !== null && <Outcome outcome={model.outcome} messages={page.messages} />}
+      {model.emails.length > 1 && <RunButton page={page} action={jobPaths.retryEmails} label={admin.retryEmails} />}
       <List
         page={page}
         nowMs={model.nowMs}
@@ -86,8 +88,8 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
               <>
                 <bdi translate={email.to === null ? undefined : untranslated}>
                   <EmailAddress email={email.to ?? admin.unreadable} />
-                </bdi>{" "}
-                {email.kind !== null && <span class="badge">{admin.mailKinds[email.kind]}</span>}
+                </bdi>
+                {email.kind !== null && <div class="field-hint">{admin.mailKinds[email.kind]}</div>}
               </>
             ),
           },

@@ -254,15 +254,16 @@ function signUpStep(signUp: StepsModel["signUp"], page: PageContext): Step {
   return { title, state: isOpen ? "check" : "done", text: isOpen ? signUpOpen : signUpClosed, path: null, action };
 }
 
+/** Folded while nothing is known to be open: what only a person can check is not news. */
 function NextSteps({ steps, page }: { readonly steps: StepsModel; readonly page: PageContext }) {
   const { nextSteps, stepsDone } = page.messages.admin.steps;
   const all = stepsOf(steps, page);
   const done = all.filter(({ state }) => state === "done");
   return (
-    <section class="card" aria-labelledby="steps">
-      <h2 class="section-heading" id="steps">
-        {nextSteps}
-      </h2>
+    <details class="card disclosure" open={all.some(({ state }) => state === "open")}>
+      <summary class="admin-group-title">
+        <h2 class="section-heading">{nextSteps}</h2>
+      </summary>
       <Steps steps={all.filter(({ state }) => state !== "done")} page={page} />
       {done.length > 0 && (
         <details class="disclosure">
@@ -270,7 +271,7 @@ function NextSteps({ steps, page }: { readonly steps: StepsModel; readonly page:
           <Steps steps={done} page={page} />
         </details>
       )}
-    </section>
+    </details>
   );
 }
 

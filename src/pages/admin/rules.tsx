@@ -285,14 +285,17 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
     >
       <RulesNotices model={model} page={page} />
       <section class="card">
-        <PostForm page={page} class="form form-columns" action={path} autoComplete="off">
+        <PostForm page={page} class="form form-columns admin-rules" action={path} autoComplete="off">
           <input type="hidden" name="revision" value={String(revision)} />
           {warnings.length > 0 && <input type="hidden" name="confirmed" value={warningMark(warnings)} />}
           <Box name="passphraseRequired" isOn={rules.passphraseRequired} hint={text.endToEnd} {...{ model, page }} />
-          <NumberRule name="passphraseMinLength" {...{ model, page }} />
           <Box name="passphraseCommonAllowed" isOn={!rules.passphraseCommonAllowed} {...{ model, page }} />
+          <Box name="encryptionRequired" isOn={rules.encryptionRequired} {...{ model, page }} />
+          <NumberRule name="passphraseMinLength" {...{ model, page }} />
           <NumberRule name="maxMinutes" {...{ model, page }} />
           <NumberRule name="maxViews" {...{ model, page }} />
+          <Box name="notifyOnViewRequired" isOn={rules.notifyOnViewRequired} {...{ model, page }} />
+          <Box name="requests" isOn={rules.requests} {...{ model, page }} />
           <fieldset class="choices">
             <legend class="field-label">{text.fields.kinds}</legend>
             <p class="field-hint">{hintOf("kinds", model, page)}</p>
@@ -307,9 +310,6 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
               />
             ))}
           </fieldset>
-          <Box name="encryptionRequired" isOn={rules.encryptionRequired} {...{ model, page }} />
-          <Box name="notifyOnViewRequired" isOn={rules.notifyOnViewRequired} {...{ model, page }} />
-          <Box name="requests" isOn={rules.requests} {...{ model, page }} />
           <TextField
             id="mailDomains"
             label={text.fields.mailDomains}

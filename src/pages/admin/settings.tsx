@@ -9,6 +9,8 @@ import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 const textMax = 100;
+/** A search that finds no more than this opens the explanations too. */
+const explainedMax = 3;
 const origins = ["environment", "settings file", "default"] as const;
 
 /** The pages that change what a setting decides without a restart: the address by the setting's name. */
@@ -54,7 +56,7 @@ function settingsPath({ text, from }: Pick<SettingsModel, "text" | "from">): str
 interface ShownSetting {
   readonly row: Setting<unknown>;
   readonly origin: SettingOrigin;
-  /** The search found something in the text that explains the setting. */
+  /** The search found little, or something in the text that explains the setting. */
   readonly isExplained: boolean;
 }
 
@@ -72,7 +74,10 @@ function matchingGroups({ text, from, settings }: SettingsModel) {
       return isNamed || isExplained ? [{ row, origin, isExplained }] : [];
     }),
   }));
-  return groups.filter(({ rows }) => rows.length > 0);
+  const isFew = part !== "" && groups.flatMap(({ rows }) => rows).length <= explainedMax;
+  const explained = (rows: readonly ShownSetting[]) =>
+    isFew ? rows.map((row) => ({ ...row, isExplained: true })) : rows;
+  return groups.filter(({ rows }) => rows.length > 0).map(({ title, rows }) => ({ title, rows: explained(rows) }));
 }
 
 export function settingsView(model: SettingsModel, page: PageContext): Page {
@@ -144,7 +149,7 @@ function Group({ index, title, isOpen, ...list }: GroupProps) {
         <h3 id={`group_${index}`} lang="en" dir="ltr">
           {title}
         </h3>
-        <span class="field-hint">{page.messages.admin.settingCounts({ count: rows.length })}</span>
+        <span class="field-hint">{page.messages.formats.number(rows.length)}</span>
       </summary>
       <SettingList headingId={`group_${index}`} {...list} />
     </details>
@@ -152,15 +157,13 @@ function Group({ index, title, isOpen, ...list }: GroupProps) {
 }
 
 function SettingList({ headingId, rows, page }: ListedSettings & { readonly headingId: string }) {
-  const columns = settingColumns(page);
-  const isChanged = rows.some(({ row }) => changedOn.has(row.env));
   return (
     <List
       page={page}
       caption={{ headingId }}
       rows={rows}
       class="settings-table"
-      columns={isChanged ? [...columns, changeColumn(page)] : columns}
+      columns={settingColumns(page)}
       empty={null}
     />
   );
@@ -186,7 +189,15 @@ function settingColumns(page: PageContext): readonly Column<ShownSetting>[] {
         </details>
       ),
     },
-    { label: admin.value, value: ({ origin }) => <code dir="ltr">{origin.shown.replaceAll("`", "")}</code> },
+    {
+      label: admin.value,
+      value: ({ row, origin }) => (
+        <>
+          <code dir="ltr">{origin.shown.replaceAll("`", "")}</code>
+          <ChangeLink env={row.env} page={page} />
+        </>
+      ),
+    },
     {
       label: admin.from,
       narrow: "unlabelled",
@@ -197,24 +208,19 @@ function settingColumns(page: PageContext): readonly Column<ShownSetting>[] {
   ];
 }
 
-/** Only where one of the settings has a page that changes it. */
-function changeColumn(page: PageContext): Column<ShownSetting> {
+/** Only where a page changes the setting. */
+function ChangeLink({ env, page }: { readonly env: string; readonly page: PageContext }) {
   const { admin } = page.messages;
-  return {
-    label: admin.changeHere,
-    narrow: "unlabelled",
-    value({ row: { env } }) {
-      const path = changedOn.get(env);
-      const label = admin.actionOn({ action: admin.changeHere, name: env });
-      return (
-        path !== undefined && (
-          <a href={pageHref(page, path)} aria-label={label}>
-            {admin.changeHere}
-          </a>
-        )
-      );
-    },
-  };
+  const path = changedOn.get(env);
+  if (path === undefined) return null;
+  return (
+    <>
+      {" "}
+      <a href={pageHref(page, path)} aria-label={admin.actionOn({ action: admin.changeHere, name: env })}>
+        {admin.changeHere}
+      </a>
+    </>
+  );
 }
 
 function EnglishFact({ label, text }: { readonly label: string; readonly text: string }) {

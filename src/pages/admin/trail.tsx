@@ -6,6 +6,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { ruleNames } from "../../policies/policies.ts";
 import { List, listPath } from "../lists/list.tsx";
 import type { Page, PageContext } from "../page.ts";
+import { EmailAddress } from "../parts/email-address.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
@@ -35,9 +36,18 @@ export function trailView({ entries, page: number }: TrailModel, page: PageConte
         caption={admin.trail}
         rows={entries}
         fit="values"
+        class="admin-trail"
         columns={[
           { label: admin.trailAction, long: true, value: (entry) => <div dir="auto">{sentenceOf(entry, page)}</div> },
-          { label: admin.trailBy, long: true, value: (entry) => <bdi>{causeOf(entry, admin.shell)}</bdi> },
+          {
+            label: admin.trailBy,
+            long: true,
+            value: (entry) => (
+              <bdi>
+                <EmailAddress email={causeOf(entry, admin.shell)} />
+              </bdi>
+            ),
+          },
           { label: admin.trailAddress, value: ({ address }) => address && <bdi dir="ltr">{address}</bdi> },
           {
             label: admin.trailTime,

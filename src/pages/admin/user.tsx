@@ -225,7 +225,7 @@ export function userView(
           <EmailAddress email={user.email} />
         </bdi>
       }
-      lead={admin.usersLead}
+      lead={<a href={pageHref(page, adminPaths.users)}>{admin.allUsers}</a>}
       asksFirstAt={userPath(user.id)}
     >
       <FormNotices state={state} page={page} />
@@ -243,11 +243,8 @@ export function userView(
           </div>
         </li>
       </ul>
-      <Sessions user={user} sessions={sessions} nowMs={nowMs} page={page} />
       <LeftOpenCard user={user} path={userPath(user.id)} left={left} page={page} />
-      <p>
-        <a href={pageHref(page, adminPaths.users)}>{admin.allUsers}</a>
-      </p>
+      <Sessions user={user} sessions={sessions} nowMs={nowMs} page={page} />
     </AdminFrame>
   );
 }

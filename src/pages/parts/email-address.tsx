@@ -1,7 +1,7 @@
 import { Fragment } from "preact";
 
 /** A shorter address fits one line of a list on a phone. */
-const longFrom = 33;
+const longFrom = 20;
 
 /** The text of an email address. A long one breaks before "@" and "." where it needs another line. */
 export function EmailAddress({ email }: { readonly email: string }) {

@@ -38,7 +38,7 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
         page={page}
         caption={text.heading}
         rows={model.presets}
-        fit="values"
+        fit="corner"
         columns={[
           {
             label: text.name,
