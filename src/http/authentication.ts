@@ -6,6 +6,7 @@ import type { Random } from "../base/random.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Actor } from "../pushes/pushes.ts";
+import { isReadable } from "./body/receive-body.ts";
 import { isFromOwnSite } from "./cross-site.ts";
 import type { NeededScope, RouteAccess } from "./request.ts";
 import type { SessionCookies, TokenCookies } from "./session-cookie.ts";
@@ -145,7 +146,9 @@ type SignInState =
 function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
   const { access, changesState } = declared;
   return (request, reply, done) => {
-    const { keepsTyped, sendsBackSignedOut } = request.routeOptions.config;
+    const { keepsTyped, takesForm, sendsBackSignedOut } = request.routeOptions.config;
+    // Where a sign-in waits for its second factor, nothing is typed that outlives it.
+    const isTyped = keepsTyped === true || (takesForm === true && access !== "page_waiting" && isReadable(request));
     request.actor = anonymousActor(request);
     // A gateway may share its host name with the complete server, and with it the cookie. It has no page of a session.
     const sessionToken = request.listener.groups.has("internal")
@@ -165,8 +168,8 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
       admit(request, signIn, access, isProven);
       const path = requiredStep(access, signIn, deps);
       if (path === undefined) done();
-      // A redirect would lose what was typed. The handler sends the form back; after an error, the Back button shows it again.
-      else if (keepsTyped !== true) redirectTo(path, request, reply);
+      // A redirect would lose what was typed. The handler sends the form back; after an error, the browser has it still (see failure.tsx).
+      else if (!isTyped) redirectTo(path, request, reply);
       else if (signIn.state === "lacking_factor") done(factorRequired());
       else done(sendsBackSignedOut === true ? undefined : new AppError("not_authenticated", "This session has ended."));
     }, done);

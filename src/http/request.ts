@@ -82,6 +82,8 @@ declare module "fastify" {
     changesState: boolean;
     /** The handler reads multipart forms itself with `receiveBody`, which passes on the files as they arrive. */
     streamsFiles?: boolean;
+    /** The handler takes a form before it does anything else: it checks the form's token itself and sends the form back without it. */
+    takesForm?: boolean;
     /** What was typed in this form must not be lost: without the session that it needs, it is not redirected. */
     keepsTyped?: boolean;
     /** A form that keeps what was typed reaches its handler also without a session: the handler sends it back. */

@@ -60,7 +60,8 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
     ];
     route.onRequest = [...guards, ...listed(route.onRequest)];
     if (changesState && access.startsWith("page")) {
-      route.preHandler = [formTokenHook(streamsFiles, deps.bodyIntake), ...listed(route.preHandler)];
+      const { takesForm = false } = route.config;
+      route.preHandler = [formTokenHook({ streamsFiles, takesForm }, deps.bodyIntake), ...listed(route.preHandler)];
     }
   });
   return inventory;
@@ -92,11 +93,11 @@ function isPageOverJsonPath(path: string, pattern: string): boolean {
 /**
  * The hook before a state-changing page's handler: if the request needs a form token, it reads the form and checks the
  * token, so that a handler that reads no form is protected too. `receiveForm` then returns the form that was read.
- * @param streamsFiles see request.ts: the handler reads multipart forms itself by `receiveBody`, which checks before the first file.
+ * @param handler see request.ts: it reads some forms itself by `receiveBody`, which checks the token before the first file.
  */
-function formTokenHook(streamsFiles: boolean, bodyIntake: BodyIntake) {
+function formTokenHook(handler: Readonly<Record<"streamsFiles" | "takesForm", boolean>>, bodyIntake: BodyIntake) {
   return async (request: FastifyRequest): Promise<void> => {
-    if (!request.needsFormToken || (streamsFiles && isMultipart(request))) return;
+    if (!request.needsFormToken || handler.takesForm || (handler.streamsFiles && isMultipart(request))) return;
     request.formRead = await receiveForm(request, bodyIntake);
   };
 }

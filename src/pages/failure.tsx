@@ -12,17 +12,19 @@ import { type LayoutServices, pageContext } from "./request.ts";
 /** The page for a refused request. It does not link to its own address, which may be a secret link. */
 export function renderFailure(refusal: Refusal, request: FastifyRequest, services: LayoutServices): string {
   const { status, retryAfterSeconds } = refusal;
-  const { access, keepsTyped } = request.routeOptions.config ?? {};
+  const { access, keepsTyped, takesForm } = request.routeOptions.config ?? {};
   // To users who are not administrators, an administrators' page answers as an unknown path does.
   const looksUnknown = access === "page_admin" && status === 404;
   const isKept = keepsTyped === true && !looksUnknown;
+  const lacksFactor = refusal.code === "factor_required";
+  const maySucceed = status === 429 || status === 503 || (takesForm === true && (status === 401 || lacksFactor));
   const model = {
     status,
     requestId: request.id,
     retryAfterSeconds: Math.max(1, retryAfterSeconds ?? 1),
     keepsTyped: isKept,
-    reloadSends: request.method === "POST" && !isKept && (status === 429 || status === 503),
-    lacksFactor: refusal.code === "factor_required",
+    reloadSends: request.method === "POST" && !isKept && maySucceed,
+    lacksFactor,
   };
   return renderPage(failureView(model, pageContext(request, services, null)));
 }
@@ -37,8 +39,8 @@ interface FailureModel {
   /** The request was a form that the Back button shows again as it was. */
   readonly keepsTyped: boolean;
   /**
-   * The request was another form, which may succeed later. Its page is not kept for the Back button, and the request limit
-   * does not read it; but the browser can send it once more, because it keeps what it sent for as long as it shows the answer.
+   * The request was another form, which may succeed later. Its page is not kept for the Back button, and it was not read;
+   * but the browser can send it once more, because it keeps what it sent for as long as it shows the answer.
    */
   readonly reloadSends: boolean;
   /** This server requires a second factor, and the user has none. */
@@ -51,11 +53,14 @@ interface Explanation {
   readonly text: string;
 }
 
+/** The browser still has what was typed, and the page says how it is sent again. */
+const hasTyped = ({ keepsTyped, reloadSends }: FailureModel) => keepsTyped || reloadSends;
+
 function explain(model: FailureModel, { failure }: Messages): Explanation {
-  const { status, retryAfterSeconds, keepsTyped, lacksFactor } = model;
+  const { status, retryAfterSeconds, lacksFactor } = model;
   switch (status) {
     case 401:
-      if (keepsTyped) return { icon: "shield", heading: failure.signedOut, text: failure.signedOutText };
+      if (hasTyped(model)) return { icon: "shield", heading: failure.signedOut, text: failure.signedOutText };
       return { icon: "shield", heading: failure.forbidden, text: failure.forbiddenText };
     case 403:
       if (lacksFactor) return { icon: "shield", heading: failure.factor, text: failure.factorText };
@@ -101,10 +106,11 @@ interface NextStepProps {
   readonly page: PageContext;
 }
 
-function NextStep({ model: { status, keepsTyped, lacksFactor }, page }: NextStepProps) {
+function NextStep({ model, page }: NextStepProps) {
+  const { status, lacksFactor } = model;
   const { failure, sending } = page.messages;
   if (lacksFactor) return <InNewTab path={factorsPath} label={failure.factorLink} page={page} />;
-  if (status === 401 && keepsTyped) return <InNewTab path={signInPath} label={sending.signIn} page={page} />;
+  if (status === 401 && hasTyped(model)) return <InNewTab path={signInPath} label={sending.signIn} page={page} />;
   return <HomeButton page={page} />;
 }
 

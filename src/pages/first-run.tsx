@@ -10,7 +10,7 @@ import { CodeField, EmailField, NewPasswordField } from "./parts/fields.tsx";
 import { FormNotices } from "./parts/form-messages.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "./take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "./take-form.ts";
 
 export const firstRunPath = "/first_run";
 
@@ -39,29 +39,27 @@ export async function showFirstRun(page: PageRequest): Promise<FastifyReply> {
 }
 
 /** `POST /first_run` */
-export function createFirstAdministrator(page: PageRequest): Promise<FastifyReply> {
-  return takeForm(page, firstRunForm, async (typed) => {
-    const answer = await page.services.accounts.createFirstAdministrator({ ...typed, client: page.clientContext });
-    switch (answer.outcome) {
-      case "made":
-        // The overview says what to set up next.
-        return await enter(page, answer.sessionToken, adminPaths.overview);
-      case "over":
-        return page.redirect(signInPath);
-      case "refused": {
-        const { bootCode, email, password } = answer.problems;
-        const { problems } = page.messages.entry;
-        return refused({
-          boot_code: bootCode && problems.bootCode,
-          email: email && problems.email,
-          password: password && passwordSentence(password, page.messages),
-        });
-      }
-      default:
-        return unreachable(answer);
+export const createFirstAdministrator = formHandler(firstRunForm, async (page, typed) => {
+  const answer = await page.services.accounts.createFirstAdministrator({ ...typed, client: page.clientContext });
+  switch (answer.outcome) {
+    case "made":
+      // The overview says what to set up next.
+      return await enter(page, answer.sessionToken, adminPaths.overview);
+    case "over":
+      return page.redirect(signInPath);
+    case "refused": {
+      const { bootCode, email, password } = answer.problems;
+      const { problems } = page.messages.entry;
+      return refused({
+        boot_code: bootCode && problems.bootCode,
+        email: email && problems.email,
+        password: password && passwordSentence(password, page.messages),
+      });
     }
-  });
-}
+    default:
+      return unreachable(answer);
+  }
+});
 
 /** Fields `boot_code`, `email` and `password`, posted to `/first_run`. */
 export function firstRunView({ email, state }: FirstRunModel, page: PageContext): Page {

@@ -9,7 +9,7 @@ import { FormNotices } from "./parts/form-messages.tsx";
 import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "./take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "./take-form.ts";
 
 export const requestResetPath = "/users/password/new";
 export const resetPasswordPath = "/users/password/edit";
@@ -41,14 +41,12 @@ const newPasswordForm: FormDeclaration<PageRequest, { token: string; password: s
 };
 
 /** `POST /users/password/edit`. Ends all sessions of the user and starts none: the second factor is still required. */
-export function resetPassword(page: PageRequest): Promise<FastifyReply> {
-  return takeForm(page, newPasswordForm, async (typed) => {
-    const outcome = await page.services.accounts.resetPassword({ ...typed, client: page.clientContext });
-    if (outcome === "changed") return page.redirect("/users/sign_in?done=password_changed");
-    if (outcome === "invalid_link") return page.renderPlain(invalidResetView, { status: 404 });
-    return refused({ password: passwordSentence(outcome, page.messages) });
-  });
-}
+export const resetPassword = formHandler(newPasswordForm, async (page, typed) => {
+  const outcome = await page.services.accounts.resetPassword({ ...typed, client: page.clientContext });
+  if (outcome === "changed") return page.redirect("/users/sign_in?done=password_changed");
+  if (outcome === "invalid_link") return page.renderPlain(invalidResetView, { status: 404 });
+  return refused({ password: passwordSentence(outcome, page.messages) });
+});
 
 /** Without emails, nobody can prove that an address is theirs. */
 export function noResetView(page: PageContext): Page {

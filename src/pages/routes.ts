@@ -237,7 +237,7 @@ const pageRoutes: readonly PageRoute[] = [
   { ...session, method: "POST", path: `${accountPath}/sessions/:id/end`, handler: endSession },
   { ...visitor, method: "GET", path: accountDeletedPath, handler: showAccountDeleted },
   { ...session, method: "GET", path: presetsPath, handler: (page: SignedInRequest) => showPresets(page, ownPresets) },
-  { ...session, method: "POST", path: presetsPath, handler: (page: SignedInRequest) => savePreset(page, ownPresets) },
+  { ...session, method: "POST", path: presetsPath, handler: savePreset(ownPresets) },
   {
     ...session,
     method: "POST",
@@ -279,6 +279,7 @@ function registerRoutes(server: FastifyInstance, services: PageServices): void {
         beforeFactor,
         streamsFiles,
         keepsTyped,
+        takesForm: "takesForm" in route.handler,
         sendsBackSignedOut: access === "page_creator" || "whenSignedOut" in route,
       },
       handler: isOpen(route, services.config)

@@ -12,7 +12,7 @@ import { FormNotices } from "./parts/form-messages.tsx";
 import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "./take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "./take-form.ts";
 
 export const signUpPath = "/users/sign_up";
 
@@ -44,31 +44,29 @@ export async function showSignUp(page: PageRequest): Promise<FastifyReply> {
 }
 
 /** `POST /users/sign_up` */
-export function signUp(page: PageRequest): Promise<FastifyReply> {
-  return takeForm(page, signUpForm, async (typed) => {
-    const given = { ...typed, language: page.messages.locale.tag, client: page.clientContext };
-    const answer = await page.services.accounts.signUp(given);
-    switch (answer.outcome) {
-      case "signed_in":
-        return await enter(page, answer.sessionToken, "/");
-      case "mail_sent":
-        return page.render(signUpSentView, typed.email.trim());
-      case "first_run":
-        return page.redirect(firstRunPath);
-      case "mail_unavailable":
-        return renderClosed(page, "sign-up without mail");
-      case "refused": {
-        const { email, password } = answer.problems;
-        return refused({
-          email: email && emailSentence(email, page.messages),
-          password: password && passwordSentence(password, page.messages),
-        });
-      }
-      default:
-        return unreachable(answer);
+export const signUp = formHandler(signUpForm, async (page, typed) => {
+  const given = { ...typed, language: page.messages.locale.tag, client: page.clientContext };
+  const answer = await page.services.accounts.signUp(given);
+  switch (answer.outcome) {
+    case "signed_in":
+      return await enter(page, answer.sessionToken, "/");
+    case "mail_sent":
+      return page.render(signUpSentView, typed.email.trim());
+    case "first_run":
+      return page.redirect(firstRunPath);
+    case "mail_unavailable":
+      return renderClosed(page, "sign-up without mail");
+    case "refused": {
+      const { email, password } = answer.problems;
+      return refused({
+        email: email && emailSentence(email, page.messages),
+        password: password && passwordSentence(password, page.messages),
+      });
     }
-  });
-}
+    default:
+      return unreachable(answer);
+  }
+});
 
 /** Fields `email` and `password`, posted to `/users/sign_up`. */
 export function signUpView({ email, state, takesFiles }: SignUpModel, page: PageContext): Page {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { FastifyReply } from "fastify";
 import { AppError, type FieldProblems } from "../base/errors.ts";
 import type { FormFields } from "../http/body/form-fields.ts";
@@ -96,7 +97,8 @@ export async function takeForm<Request extends PageRequest, Typed, Field extends
   } catch (error) {
     if (!(error instanceof FormTokenRefusal)) throw error;
     received = { typed: form.read(error.form, page), sessionProblem: "outdated" };
-    if (received.typed === undefined) throw error;
+    // Nothing of this form was typed, so nothing is lost.
+    if (received.typed === undefined || isDeepStrictEqual(received.typed, form.read({}, page))) throw error;
   }
   const { typed, upload, fileRefusal, sessionProblem = null } = received;
   if (typed === undefined) throw new AppError("invalid_request", "This is another form.");
@@ -125,6 +127,21 @@ export async function takeForm<Request extends PageRequest, Typed, Field extends
     await upload?.abandon();
   }
   return await answer();
+}
+
+/** A handler that does nothing before its form is taken, so that the form comes back also where the token of its session is checked. */
+export interface FormHandler<Request extends PageRequest> {
+  (page: Request): Promise<FastifyReply>;
+  readonly takesForm: true;
+}
+
+/** The handler of a form; see `takeForm`. */
+export function formHandler<Request extends PageRequest, Typed, Field extends string>(
+  form: FormDeclaration<Request, Typed, Field>,
+  step: (page: Request, typed: Typed) => Promise<FastifyReply | Refused<NoInfer<Field>>>,
+): FormHandler<Request> {
+  const handle = (page: Request) => takeForm(page, form, (typed) => step(page, typed));
+  return Object.assign(handle, { takesForm: true as const });
 }
 
 async function stateAfter<Request extends PageRequest, Typed, Field extends string>(

@@ -162,7 +162,7 @@ const created: CreatedModel = {
     limits: { recipientsMax: 5 },
     recipients: hostile,
     locale: hostile,
-    problem: hostile,
+    state: { ...untouched, status: 422, refusal: hostile, problems: { recipients: hostile } },
     isSent: true,
   },
 };

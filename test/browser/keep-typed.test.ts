@@ -419,6 +419,21 @@ describe("a form of a page that browsers do not keep", () => {
       expect(new URL(page.url()).pathname).toMatch(path);
     },
   );
+
+  it("is sent again by a reload after its session has ended and begun again, without scripts", async () => {
+    const { page, context } = await site.visit({ signedIn: true, javaScriptEnabled: false });
+    await page.goto("/users/token");
+    await page.locator("#name").fill("a program");
+    const cookies = await context.cookies();
+    await context.clearCookies();
+    await page.getByRole("button", { name: en.tokens.submit, exact: true }).click();
+    await page.getByText(failure.reload).waitFor();
+    expect(await page.getByRole("link", { name: sending.signIn }).getAttribute("target")).toBe("_blank");
+    await context.addCookies(cookies);
+    await page.reload();
+    await page.getByText(en.tokens.made).waitFor();
+    await page.getByText("a program").first().waitFor();
+  });
 });
 
 async function signInAt(page: Page): Promise<void> {

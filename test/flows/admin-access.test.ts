@@ -3,11 +3,13 @@ import { en } from "../../src/i18n/i18n.ts";
 import { type AdministeredFixture, rootEmail, shareAdministered } from "../support/administrators.ts";
 import { password, startTestApp } from "../support/app.ts";
 import { changesBetween, rowsOfOthers } from "../support/database-rows.ts";
+import { untypedForms } from "../support/every-form.ts";
 import { addApp, signInAs } from "../support/factors.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
 interface AdminRoute {
   readonly method: "GET" | "POST";
+  readonly pattern: string;
   readonly url: string;
 }
 
@@ -23,14 +25,12 @@ function adminRoutes({ fixture, ownedPushes, failedMailId, groupId }: Administer
     .filter(({ pattern, method }) => /^\/admin\b/.test(pattern) && method !== "HEAD")
     .map(({ method, pattern }) => {
       const [, id] = ids.find(([start]) => pattern.startsWith(start)) ?? [];
-      return { method: method === "GET" ? "GET" : "POST", url: pattern.replace(":id", String(id)) };
+      return { method: method === "GET" ? "GET" : "POST", pattern, url: pattern.replace(":id", String(id)) };
     });
 }
 
 /** A redirect would lose what was typed in these forms. */
-const keepTyped = ["POST /admin/look/name", "POST /admin/look/accent", "POST /admin/look/style", "POST /admin/rules"];
-const keepsTyped = ({ method, url }: AdminRoute) =>
-  keepTyped.includes(`${method} ${url}`) || (method === "POST" && /^\/admin\/groups\/\w+\/rules$/.test(url));
+const keepsTyped = ({ method, pattern }: AdminRoute) => method === "POST" && !untypedForms.includes(pattern);
 
 /** One answer, without the parts that differ between any two answers. */
 async function ask(
@@ -175,7 +175,8 @@ describe("administration", () => {
     expect(await root.get("/admin/users")).toMatchObject({ status: 303, location: "/users/factors" });
     const { accounts } = fixture.app.domain;
     const { id } = (await accounts.findUserByEmail("ada@example.com")) ?? {};
-    expect((await root.post(`/admin/users/${id}/promote`)).location).toBe("/users/factors");
+    const refused = await root.post(`/admin/users/${id}/promote`, { proof: password });
+    expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('href="/users/factors"')]);
     expect((await user.get("/admin/users")).status).toBe(404);
     expect((await accounts.findUserByEmail("ada@example.com"))?.admin).toBe(false);
   });

@@ -48,6 +48,10 @@ describe("PWP__REQUIRE_MFA", () => {
       ]);
     }
     expect((await visitor.get("/users/factors")).body).toContain(factors.manage.required);
+    const typed = await visitor.post("/users/token", { name: "a program" });
+    expect(typed.statusCode).toBe(403);
+    for (const text of [en.failure.factorText, en.failure.reload, 'href="/users/factors"'])
+      expect(typed.body).toContain(text);
   });
 
   test("allows access once they have one, and refuses to remove the last one", async () => {

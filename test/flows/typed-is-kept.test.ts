@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { countRows, readRows } from "../support/engine-database.ts";
+import { everyField, untypedForms } from "../support/every-form.ts";
 import { ask, type Form } from "../support/form-requests.ts";
 import { refuseWrites } from "../support/refused-writes.ts";
 import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
@@ -214,6 +215,27 @@ test("too many requests say where what was typed still is: in a form that the br
   }
 });
 
+describe("without its session", () => {
+  test("every form of a session says how it is sent again; only buttons lead to the sign-in", async () => {
+    const cookie = "sealpush_session=ended";
+    const redirected: string[] = [];
+    for (const { pattern, method, access, changesState } of fixture.app.routes) {
+      if (method !== "POST" || !changesState || !["page_session", "page_admin"].includes(access)) continue;
+      const answer = await ask(fixture, pattern.replace(/:[a-z_]+/g, "1"), everyField, { cookie });
+      if (answer.statusCode === 303) redirected.push(pattern);
+      else {
+        expect([pattern, answer.statusCode]).toEqual([pattern, 401]);
+        const text = [failure.reload, failure.goBack, sending.signedOutHeading].find((part) =>
+          answer.body.includes(part),
+        );
+        expect([pattern, text]).toEqual([pattern, expect.any(String)]);
+        expect(answer.body).toMatch(/href="\/users\/sign_in" target="_blank"/);
+      }
+    }
+    expect(redirected.sort()).toEqual(untypedForms);
+  });
+});
+
 describe("a form of a page that browsers do not keep", () => {
   const forms = [
     ["/users/token", { name: "a program", networks: "192.0.2.0/24", may_read: "1" }],
@@ -259,6 +281,53 @@ describe("a form of a page that browsers do not keep", () => {
     expect(answer.body).not.toContain(password);
     expect((await owner.post(path, form)).status).toBe(answersAfterwards[path] ?? 303);
   });
+
+  /** Names and addresses are taken by the tests before, and rules are stored. */
+  const unused = async (owner: SignedInClient, path: string, form: Form, word: string): Promise<Form> => {
+    const revision = hiddenField((await owner.get(path.replace(/\/(email|defaults)$/, ""))).body, "revision");
+    return {
+      ...form,
+      ...(revision !== "" && { revision }),
+      ...(form.email !== undefined && { email: `${word}-${form.email}` }),
+      ...(path === "/admin/groups" && { name: `${form.name} ${word}` }),
+    };
+  };
+
+  test.each(forms)("%s is sent again after its session has ended and begun again", async (path, fields) => {
+    const owner = await join(path, "ended");
+    const form = await unused(owner, path, fields, "ended");
+    await owner.post("/users/sign_out");
+    const refused = await owner.post(path, form);
+    expect([refused.status, refused.headers["cache-control"]]).toEqual([401, "no-store"]);
+    const way = path === "/admin/rules" ? failure.goBack : failure.reload;
+    for (const text of [failure.signedOut, failure.signedOutText, way]) expect(refused.body).toContain(text);
+    await owner.post("/users/sign_in", { email: owner.email, password });
+    expect((await owner.post(path, form)).status).toBe(answersAfterwards[path] ?? 303);
+  });
+
+  test.each(forms)(
+    "%s comes back filled without the token of its session, and takes no effect",
+    async (path, fields) => {
+      const owner = await join(path, "outdated");
+      const form = await unused(owner, path, fields, "outdated");
+      const post = (form_token: string) =>
+        fixture.server.inject({
+          method: "POST",
+          url: path,
+          headers: { cookie: owner.cookie(), "content-type": "application/x-www-form-urlencoded" },
+          payload: new URLSearchParams({ ...form, form_token }).toString(),
+        });
+      const refused = await post("another");
+      expect([refused.statusCode, refused.headers["cache-control"]]).toEqual([403, "no-store"]);
+      expect(refused.body).toContain(sending.outdatedHeading);
+      for (const value of Object.values(form).filter((each) => each.length > 3 && each !== password)) {
+        expect(refused.body).toContain(value);
+      }
+      expect(refused.body).not.toContain(password);
+      const again = await post(hiddenField(refused.body, "form_token"));
+      expect(again.statusCode).toBe(answersAfterwards[path] ?? 303);
+    },
+  );
 
   test("comes back with the new address after too many wrong passwords", async () => {
     const eve = await signInClient(fixture, "eve-2@example.com", { join: true });

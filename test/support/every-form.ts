@@ -88,6 +88,40 @@ export function sendForm(
   });
 }
 
+/** Routes of a session that are only a button, or a search: without the session they lead to the sign-in. */
+export const untypedForms: readonly string[] = [
+  "/admin/groups/:id/delete",
+  "/admin/groups/:id/members/remove",
+  "/admin/groups/:id/presets/delete",
+  "/admin/groups/:id/tokens/revoke",
+  "/admin/jobs/retry_deletions",
+  "/admin/jobs/retry_emails",
+  "/admin/look/accent/reset",
+  "/admin/look/logo/reset",
+  "/admin/look/name/reset",
+  "/admin/look/style/reset",
+  "/admin/mails/:id/discard",
+  "/admin/mails/:id/retry",
+  "/admin/presets/delete",
+  "/admin/pushes/:id/delete",
+  "/admin/pushes/:id/expire",
+  "/admin/pushes/find",
+  "/admin/sessions/end",
+  "/admin/sign_up",
+  "/admin/users/:id/links/end",
+  "/admin/users/:id/sessions/end",
+  "/pushes/delete",
+  "/users/edit/email/confirmation",
+  "/users/edit/presets/delete",
+  "/users/edit/sessions/:id/end",
+  "/users/edit/sessions/end_others",
+  "/users/factors/passkeys/options",
+  "/users/factors/proof/options",
+  "/users/single_sign_on/again",
+  "/users/single_sign_on/link",
+  "/users/token/:id/revoke",
+];
+
 /**
  * Paths that take a form, with ids that do not exist. Those that need a session come first, because a sign-up ends the
  * session of its browser. Paths that would end what the test depends on are left out.

@@ -9,7 +9,7 @@ import { browserName } from "../parts/browser-name.ts";
 import { mayConfirm } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, refused, takeForm, untouched } from "../take-form.ts";
 import { type DefaultsForm, readDefaults, storedDefaults, typedDefaults } from "./defaults-form.ts";
 import { type AccountField, type AccountModel, type Done, doneTabs, revokeTokensField } from "./model.ts";
 import { type AccountTab, accountPath, accountTabPath, accountTabs } from "./path.ts";
@@ -49,33 +49,31 @@ const emailForm = accountForm(
 );
 
 /** `POST /users/edit/email` */
-export function changeEmail(page: SignedInRequest): Promise<FastifyReply> {
+export const changeEmail = formHandler(emailForm, async (page, { newEmail: email, password }) => {
   const { email: messages } = page.messages.profile;
-  return takeForm(page, emailForm, async ({ newEmail: email, password }) => {
-    const given = { session: page.session, email, password, client: page.clientContext };
-    const outcome = await page.services.accounts.changeEmail(given);
-    switch (outcome) {
-      case "changed":
-        return redirectDone(page, "email");
-      case "link_sent":
-        return redirectDone(page, "link");
-      case "not_confirmed":
-        return refused({ email_password: identityRefusal(page) });
-      case "malformed":
-        return refused({ email: messages.malformed });
-      case "not_allowed":
-        return refused({ email: messages.notAllowed });
-      case "unchanged":
-        return refused({ email: messages.unchanged });
-      case "taken":
-        return refused({ email: messages.taken });
-      case "too_many":
-        return refused({ email: messages.tooMany });
-      default:
-        return unreachable(outcome);
-    }
-  });
-}
+  const given = { session: page.session, email, password, client: page.clientContext };
+  const outcome = await page.services.accounts.changeEmail(given);
+  switch (outcome) {
+    case "changed":
+      return redirectDone(page, "email");
+    case "link_sent":
+      return redirectDone(page, "link");
+    case "not_confirmed":
+      return refused({ email_password: identityRefusal(page) });
+    case "malformed":
+      return refused({ email: messages.malformed });
+    case "not_allowed":
+      return refused({ email: messages.notAllowed });
+    case "unchanged":
+      return refused({ email: messages.unchanged });
+    case "taken":
+      return refused({ email: messages.taken });
+    case "too_many":
+      return refused({ email: messages.tooMany });
+    default:
+      return unreachable(outcome);
+  }
+});
 
 const ownConfirmationForm = accountForm("general", () => ({}), "email_confirmation");
 
@@ -105,50 +103,44 @@ const passwordForm = accountForm(
 );
 
 /** `POST /users/edit/password` */
-export function changePassword(page: SignedInRequest): Promise<FastifyReply> {
+export const changePassword = formHandler(passwordForm, async (page, typed) => {
   const { id: keepSessionId, user } = page.session;
   const { again } = page.messages.profile;
-  return takeForm(page, passwordForm, async (typed) => {
-    const given = { ...typed, userId: user.id, keepSessionId, client: page.clientContext };
-    const outcome = await page.services.accounts.changePassword(given);
-    if (outcome === "changed") return redirectDone(page, "password");
-    if (outcome === "wrong_password") return refused({ current_password: again.wrong });
-    return refused({
-      new_password: outcome === "sign_in_again" ? again.signIn : passwordSentence(outcome, page.messages),
-    });
+  const given = { ...typed, userId: user.id, keepSessionId, client: page.clientContext };
+  const outcome = await page.services.accounts.changePassword(given);
+  if (outcome === "changed") return redirectDone(page, "password");
+  if (outcome === "wrong_password") return refused({ current_password: again.wrong });
+  return refused({
+    new_password: outcome === "sign_in_again" ? again.signIn : passwordSentence(outcome, page.messages),
   });
-}
+});
 
 const languageForm = accountForm("general", (fields) => ({ language: textOf(fields, "language") }));
 
 /** `POST /users/edit/language` */
-export function changeLanguage(page: SignedInRequest): Promise<FastifyReply> {
+export const changeLanguage = formHandler(languageForm, async (page, { language }) => {
   const { accounts, config } = page.services;
-  return takeForm(page, languageForm, async ({ language }) => {
-    const tag = language === "" ? null : findMessages(language, config.languages)?.locale.tag;
-    if (tag === undefined) return refused({ language: page.messages.profile.language.problem });
-    await accounts.setLanguage(page.session.user.id, tag);
-    page.setCookie(languageCookies(config).ended(page.request.client));
-    // Without this request's `?locale=`, so that the page appears in the chosen language.
-    return page.redirectToUrl(`${accountPath}?done=language`);
-  });
-}
+  const tag = language === "" ? null : findMessages(language, config.languages)?.locale.tag;
+  if (tag === undefined) return refused({ language: page.messages.profile.language.problem });
+  await accounts.setLanguage(page.session.user.id, tag);
+  page.setCookie(languageCookies(config).ended(page.request.client));
+  // Without this request's `?locale=`, so that the page appears in the chosen language.
+  return page.redirectToUrl(`${accountPath}?done=language`);
+});
 
 const defaultsForm = accountForm("defaults", (fields, { services }) => ({
   defaults: typedDefaults(fields, services.config),
 }));
 
 /** `POST /users/edit/defaults` */
-export function changeDefaults(page: SignedInRequest): Promise<FastifyReply> {
+export const changeDefaults = formHandler(defaultsForm, async (page, typed) => {
   const { accounts } = page.services;
   const { id } = page.session.user;
-  return takeForm(page, defaultsForm, async (typed) => {
-    const { defaults, problems } = readDefaults(typed.defaults, await accounts.pushDefaults(id), page.messages);
-    if (Object.keys(problems).length > 0) return refused(problems);
-    await accounts.setPushDefaults(id, defaults);
-    return redirectDone(page, "defaults");
-  });
-}
+  const { defaults, problems } = readDefaults(typed.defaults, await accounts.pushDefaults(id), page.messages);
+  if (Object.keys(problems).length > 0) return refused(problems);
+  await accounts.setPushDefaults(id, defaults);
+  return redirectDone(page, "defaults");
+});
 
 /** `POST /users/edit/sessions/:id/end` */
 export async function endSession(page: SignedInRequest): Promise<FastifyReply> {
@@ -167,18 +159,16 @@ export async function endOtherSessions(page: SignedInRequest): Promise<FastifyRe
 const deletionForm = accountForm("data", (fields) => ({ password: textOf(fields, "password") }), "delete_password");
 
 /** `POST /users/edit/delete` */
-export function deleteAccount(page: SignedInRequest): Promise<FastifyReply> {
+export const deleteAccount = formHandler(deletionForm, async (page, { password }) => {
   const { accounts, sessionCookies, deleteAccount: deleteUser } = page.services;
   const { session } = page;
-  return takeForm(page, deletionForm, async ({ password }) => {
-    const confirmed = await accounts.confirmIdentity(session, password, page.clientContext);
-    if (!confirmed) return refused({ delete_password: identityRefusal(page) });
-    const change = await deleteUser(session.user.id, null);
-    if (change.outcome === "last_admin") return refused({ delete_password: page.messages.profile.delete.lastAdmin });
-    page.setCookie(sessionCookies.ended(page.request.client));
-    return page.redirect(accountDeletedPath);
-  });
-}
+  const confirmed = await accounts.confirmIdentity(session, password, page.clientContext);
+  if (!confirmed) return refused({ delete_password: identityRefusal(page) });
+  const change = await deleteUser(session.user.id, null);
+  if (change.outcome === "last_admin") return refused({ delete_password: page.messages.profile.delete.lastAdmin });
+  page.setCookie(sessionCookies.ended(page.request.client));
+  return page.redirect(accountDeletedPath);
+});
 
 /** `GET /users/deleted` */
 export function showAccountDeleted(page: PageRequest): FastifyReply {

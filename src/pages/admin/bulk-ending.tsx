@@ -21,7 +21,7 @@ import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
 export const bulkEndingPath = `${adminPaths.pushes}/end`;
@@ -47,23 +47,6 @@ export function showBulkEnding(page: SignedInRequest): Promise<FastifyReply> {
   return renderBulkEnding(page, typed, isAsked ? untouched : null);
 }
 
-/**
- * `POST /admin/pushes/end`. What was destroyed cannot be restored, so the administrator has to prove it as a change of an own
- * factor. A job ends the pushes in the background.
- */
-export function startBulkEnding(page: SignedInRequest): Promise<FastifyReply> {
-  return takeForm(page, bulkEndingForm, async ({ typed, change }) => {
-    const { accounts, pushes } = page.services;
-    const { filter } = readFilter(typed, page.messages);
-    if (filter === undefined) return refused({});
-    const confirmation = await accounts.confirmChange(change);
-    if (confirmation.outcome !== "proven") return refusedChange(page, confirmation);
-    const entry = accounts.adminEntry("ended_pushes", describeBulkEnding(filter), administratorOf(page));
-    await pushes.startBulkEnding(filter, page.actor, entry);
-    return page.redirect(bulkEndingPath);
-  });
-}
-
 interface Sent {
   readonly typed: TypedFilter;
   readonly change: ProtectedChange;
@@ -73,6 +56,21 @@ const bulkEndingForm: FormDeclaration<SignedInRequest, Sent, "proof"> = {
   read: (fields, page) => ({ typed: typedFilter((name) => textOf(fields, name)), change: changeOf(page, fields) }),
   show: (page, { typed }, state) => renderBulkEnding(page, typed, state),
 };
+
+/**
+ * `POST /admin/pushes/end`. What was destroyed cannot be restored, so the administrator has to prove it as a change of an own
+ * factor. A job ends the pushes in the background.
+ */
+export const startBulkEnding = formHandler(bulkEndingForm, async (page, { typed, change }) => {
+  const { accounts, pushes } = page.services;
+  const { filter } = readFilter(typed, page.messages);
+  if (filter === undefined) return refused({});
+  const confirmation = await accounts.confirmChange(change);
+  if (confirmation.outcome !== "proven") return refusedChange(page, confirmation);
+  const entry = accounts.adminEntry("ended_pushes", describeBulkEnding(filter), administratorOf(page));
+  await pushes.startBulkEnding(filter, page.actor, entry);
+  return page.redirect(bulkEndingPath);
+});
 
 function typedFilter(value: (name: string) => string | undefined): TypedFilter {
   const typed = (name: string) => (value(name) ?? "").trim().slice(0, typedCharactersMax);

@@ -17,7 +17,7 @@ import { Checkbox, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths, groupPath, otherRulesPath } from "./frame.tsx";
 import { groupRulesPath } from "./rules.tsx";
 import { emailCharactersMax, userPath } from "./user.tsx";
@@ -28,19 +28,17 @@ export function showGroups(page: SignedInRequest): Promise<FastifyReply> {
 }
 
 /** `POST /admin/groups` */
-export function createGroup(page: SignedInRequest): Promise<FastifyReply> {
+export const createGroup = formHandler({ read: readGroup, show: renderGroups }, async (page, typed) => {
   const { groups, accounts } = page.services;
   const { taken, tooMany } = page.messages.admin.groupsPage;
-  return takeForm(page, { read: readGroup, show: renderGroups }, async (typed) => {
-    const refusal = problemOf(typed, page);
-    if (refusal !== undefined) return refused({}, { refusal });
-    const entry = accounts.adminEntry("created_group", describe(typed), administratorOf(page));
-    const made = await groups.create(storedFrom(typed), entry);
-    return typeof made === "string"
-      ? refused({}, { refusal: made === "taken" ? taken : tooMany })
-      : page.redirect(groupPath(made.id));
-  });
-}
+  const refusal = problemOf(typed, page);
+  if (refusal !== undefined) return refused({}, { refusal });
+  const entry = accounts.adminEntry("created_group", describe(typed), administratorOf(page));
+  const made = await groups.create(storedFrom(typed), entry);
+  return typeof made === "string"
+    ? refused({}, { refusal: made === "taken" ? taken : tooMany })
+    : page.redirect(groupPath(made.id));
+});
 
 /** `GET /admin/groups/:id` */
 export function showGroup(page: SignedInRequest): Promise<FastifyReply> {
@@ -53,22 +51,20 @@ const groupForm: FormDeclaration<SignedInRequest, TypedGroup, never> = {
 };
 
 /** `POST /admin/groups/:id` */
-export function changeGroup(page: SignedInRequest): Promise<FastifyReply> {
+export const changeGroup = formHandler(groupForm, async (page, typed) => {
   const { groups, accounts } = page.services;
-  return takeForm(page, groupForm, async (typed) => {
-    const { id } = page;
-    if (id === undefined) return page.notFound();
-    const refusal = problemOf(typed, page);
-    if (refusal !== undefined) return refused({}, { refusal });
-    const by = administratorOf(page);
-    const outcome = await groups.change({ id, ...storedFrom(typed) }, (before) =>
-      accounts.adminEntry("changed_group", `${describe(before)} → ${describe(typed)}`, by),
-    );
-    if (outcome === "unknown") return page.notFound();
-    if (outcome === "taken") return refused({}, { refusal: page.messages.admin.groupsPage.taken });
-    return page.redirect(groupPath(id));
-  });
-}
+  const { id } = page;
+  if (id === undefined) return page.notFound();
+  const refusal = problemOf(typed, page);
+  if (refusal !== undefined) return refused({}, { refusal });
+  const by = administratorOf(page);
+  const outcome = await groups.change({ id, ...storedFrom(typed) }, (before) =>
+    accounts.adminEntry("changed_group", `${describe(before)} → ${describe(typed)}`, by),
+  );
+  if (outcome === "unknown") return page.notFound();
+  if (outcome === "taken") return refused({}, { refusal: page.messages.admin.groupsPage.taken });
+  return page.redirect(groupPath(id));
+});
 
 const membersForm: FormDeclaration<SignedInRequest, string, never> = {
   read: (fields) => textOf(fields, "members"),
@@ -76,27 +72,25 @@ const membersForm: FormDeclaration<SignedInRequest, string, never> = {
 };
 
 /** `POST /admin/groups/:id/members`: several addresses at once. Nobody is added if one of them is unknown. */
-export function addMembers(page: SignedInRequest): Promise<FastifyReply> {
+export const addMembers = formHandler(membersForm, async (page, typed) => {
   const { groups, accounts } = page.services;
   const { tooManyAdded, unknownMembers } = page.messages.admin.groupsPage;
-  return takeForm(page, membersForm, async (typed) => {
-    const group = await groupOf(page);
-    if (group === undefined) return page.notFound();
-    const addresses = [...new Set(typed.split(/[\s,;]+/).filter((address) => address !== ""))];
-    if (addresses.length > addedMax) return refused({}, { refusal: tooManyAdded });
-    const found = await Promise.all(addresses.map((address) => accounts.findUserByEmail(address)));
-    const unknown = addresses.filter((_, at) => found[at] === undefined);
-    if (unknown.length > 0 || addresses.length === 0) {
-      return refused({}, { refusal: unknownMembers({ addresses: unknown.join(", ") || "-" }) });
-    }
-    for (const user of found) {
-      if (user === undefined) continue;
-      const entry = accounts.adminEntry("added_member", memberSubject(group, user.email), administratorOf(page));
-      await groups.setMember({ userId: user.id, groupId: group.id, isMember: true }, entry);
-    }
-    return page.redirect(groupPath(group.id));
-  });
-}
+  const group = await groupOf(page);
+  if (group === undefined) return page.notFound();
+  const addresses = [...new Set(typed.split(/[\s,;]+/).filter((address) => address !== ""))];
+  if (addresses.length > addedMax) return refused({}, { refusal: tooManyAdded });
+  const found = await Promise.all(addresses.map((address) => accounts.findUserByEmail(address)));
+  const unknown = addresses.filter((_, at) => found[at] === undefined);
+  if (unknown.length > 0 || addresses.length === 0) {
+    return refused({}, { refusal: unknownMembers({ addresses: unknown.join(", ") || "-" }) });
+  }
+  for (const user of found) {
+    if (user === undefined) continue;
+    const entry = accounts.adminEntry("added_member", memberSubject(group, user.email), administratorOf(page));
+    await groups.setMember({ userId: user.id, groupId: group.id, isMember: true }, entry);
+  }
+  return page.redirect(groupPath(group.id));
+});
 
 /** `POST /admin/groups/:id/members/remove` */
 export async function removeMember(page: SignedInRequest): Promise<FastifyReply> {

@@ -45,7 +45,7 @@ export const adminRoutes: readonly PageRoute[] = [
   ...userActions.map((action) => ({
     ...post,
     path: `${users}/:id/${action}`,
-    handler: (page: SignedInRequest) => changeUser(page, action),
+    handler: changeUser(action),
   })),
   { ...post, path: `${users}/:id/sessions/end`, handler: endUserSessions },
   { ...post, path: `${users}/:id/links/end`, handler: endUserLinks, retrieval: true },
@@ -84,7 +84,7 @@ export const adminRoutes: readonly PageRoute[] = [
       handler: (page: SignedInRequest) => showRules(page, target),
       ...(path === rules && { section: "rules" }),
     },
-    { ...post, path, handler: (page: SignedInRequest) => saveRules(page, target), keepsTyped: true },
+    { ...post, path, handler: saveRules(target), keepsTyped: true },
   ]),
   ...presetTargets.flatMap(([path, target]): readonly PageRoute[] => [
     {
@@ -93,7 +93,7 @@ export const adminRoutes: readonly PageRoute[] = [
       handler: (page: SignedInRequest) => showPresets(page, target),
       ...(path === presets && { section: "presets" }),
     },
-    { ...post, path, handler: (page: SignedInRequest) => savePreset(page, target) },
+    { ...post, path, handler: savePreset(target) },
     { ...post, path: `${path}/delete`, handler: (page: SignedInRequest) => deletePreset(page, target) },
   ]),
   { ...get, path: theme, handler: showTheme, section: "theme" },
@@ -101,7 +101,7 @@ export const adminRoutes: readonly PageRoute[] = [
     {
       ...post,
       path: `${theme}/${part}`,
-      handler: (page: SignedInRequest) => setTheme(page, part),
+      handler: setTheme(part),
       ...(part === "logo" ? { streamsFiles: true } : { keepsTyped: true }),
     },
     { ...post, path: `${theme}/${part}/reset`, handler: (page: SignedInRequest) => resetTheme(page, part) },

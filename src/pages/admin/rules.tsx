@@ -20,7 +20,14 @@ import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { allowedKinds } from "../push-form/form.ts";
 import type { SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import {
+  type FormDeclaration,
+  type FormHandler,
+  type FormState,
+  formHandler,
+  refused,
+  untouched,
+} from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths, groupPath, otherRulesPath } from "./frame.tsx";
 
 /** Whose rules a form shows. */
@@ -76,10 +83,13 @@ export const groupRules: FindTarget = async ({ services, id }) => {
 
 /** `GET /admin/rules`, `/admin/groups/:id/rules`, `/admin/groups/else/rules` */
 export async function showRules(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
-  const target = await findTarget(page);
-  if (target === undefined) return page.notFound();
+  const target = await getTarget(page, findTarget);
   const { policy: rules, ...stored } = await page.services.policies.read(target.scope);
   return renderRules(page, target, { rules, ...stored, isSaved: page.query("done") === "saved" });
+}
+
+async function getTarget(page: SignedInRequest, findTarget: FindTarget): Promise<RulesTarget> {
+  return (await findTarget(page)) ?? page.notFound();
 }
 
 interface TypedRules {
@@ -91,19 +101,19 @@ interface TypedRules {
 }
 
 /** `POST` of the same. */
-export async function saveRules(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
-  const { policies, accounts } = page.services;
-  const target = await findTarget(page);
-  if (target === undefined) return page.notFound();
+export function saveRules(findTarget: FindTarget): FormHandler<SignedInRequest> {
   const form: FormDeclaration<SignedInRequest, TypedRules, RuleName> = {
-    read: (fields) => ({
+    read: (fields, page) => ({
       ...readRules(fields, page.messages),
       revision: wholeNumberOf(fields, "revision"),
       confirmed: textOf(fields, "confirmed"),
     }),
-    show: (_, { rules, revision }, state) => renderRules(page, target, { rules, revision, state }),
+    show: async (page, { rules, revision }, state) =>
+      renderRules(page, await getTarget(page, findTarget), { rules, revision, state }),
   };
-  return takeForm(page, form, async ({ rules, problems, revision, confirmed }) => {
+  return formHandler(form, async (page, { rules, problems, revision, confirmed }) => {
+    const { policies, accounts } = page.services;
+    const target = await getTarget(page, findTarget);
     const { scope, path, group } = target;
     if (Object.keys(problems).length > 0) return refused(problems);
     const stored = await policies.read(scope);
@@ -117,8 +127,7 @@ export async function saveRules(page: SignedInRequest, findTarget: FindTarget): 
     const subject = group === null ? change : `${group.name}: ${change}`;
     const entry = accounts.adminEntry("changed_rules", subject, administratorOf(page));
     if (await policies.save(scope, { policy: rules, revision }, entry)) return page.redirect(`${path}?done=saved`);
-    const current = await findTarget(page);
-    return current === undefined ? page.notFound() : showBoth(page, current, rules);
+    return showBoth(page, await getTarget(page, findTarget), rules);
   });
 }
 

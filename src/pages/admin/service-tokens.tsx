@@ -11,7 +11,7 @@ import type { SignedInRequest } from "../request.ts";
 import { TokenFormCard } from "../tokens/form.tsx";
 import { TokenList } from "../tokens/list.tsx";
 import { limitsOf, type TokensModel } from "../tokens/model.ts";
-import { emptyTokenForm, type ShownForm, takeTokenForm, tokensOf } from "../tokens/take-token.ts";
+import { emptyTokenForm, type ShownForm, tokenFormHandler, tokensOf } from "../tokens/take-token.ts";
 import { MadeToken } from "../tokens/view.tsx";
 import { AdminFrame, administratorOf, adminPaths, groupPath } from "./frame.tsx";
 
@@ -24,19 +24,17 @@ export function showServiceTokens(page: SignedInRequest): Promise<FastifyReply> 
 }
 
 /** `POST /admin/groups/:id/tokens` */
-export function createServiceToken(page: SignedInRequest): Promise<FastifyReply> {
-  return takeTokenForm(page, renderTokens, async ({ form, change }) => {
-    const { accounts } = page.services;
-    const group = await groupOf(page);
-    if (group === undefined) return { outcome: "unknown" };
-    return accounts.createServiceToken(change, {
-      groupId: group.id,
-      name: form.name,
-      limits: limitsOf(form),
-      together: accounts.adminEntry("made_service_token", subjectOf(form.name, group), administratorOf(page)),
-    });
+export const createServiceToken = tokenFormHandler(renderTokens, async (page, { form, change }) => {
+  const { accounts } = page.services;
+  const group = await groupOf(page);
+  if (group === undefined) return { outcome: "unknown" };
+  return accounts.createServiceToken(change, {
+    groupId: group.id,
+    name: form.name,
+    limits: limitsOf(form),
+    together: accounts.adminEntry("made_service_token", subjectOf(form.name, group), administratorOf(page)),
   });
-}
+});
 
 /** `POST /admin/groups/:id/tokens/revoke` */
 export async function revokeServiceToken(page: SignedInRequest): Promise<FastifyReply> {

@@ -25,7 +25,14 @@ import { brandingHref, inlineStyle } from "../parts/logo.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { PageRequest, SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import {
+  type FormDeclaration,
+  type FormHandler,
+  type FormState,
+  formHandler,
+  refused,
+  untouched,
+} from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
 /** As in tokens.css. */
@@ -76,8 +83,8 @@ function partForm(part: BrandingPart): FormDeclaration<SignedInRequest, SentPart
 }
 
 /** `POST /admin/look/<part>` */
-export function setTheme(page: SignedInRequest, part: BrandingPart): Promise<FastifyReply> {
-  return takeForm(page, partForm(part), async (sent) => {
+export function setTheme(part: BrandingPart): FormHandler<SignedInRequest> {
+  return formHandler(partForm(part), async (page, sent) => {
     const outcome = await changePart(page, part, sent);
     if (typeof outcome === "string") return refused({ [part]: outcome });
     if (outcome === undefined) return page.redirect(`${adminPaths.theme}?done=saved`);

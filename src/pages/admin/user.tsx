@@ -20,7 +20,15 @@ import { FormNotices } from "../parts/form-messages.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, type Refused, refused, takeForm, untouched } from "../take-form.ts";
+import {
+  type FormDeclaration,
+  type FormHandler,
+  type FormState,
+  formHandler,
+  type Refused,
+  refused,
+  untouched,
+} from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 import { type LeftOpen, LeftOpenCard, linksCounted } from "./left-open.tsx";
 
@@ -54,12 +62,12 @@ export function readAction(fields: FormFields, page: SignedInRequest): SentActio
  * `POST /admin/users/:id/<action>`. Each action can give or take somebody's access for good, so the administrator has to
  * prove it as a change of an own factor; a page of its own asks for that.
  */
-export function changeUser(page: SignedInRequest, action: UserAction): Promise<FastifyReply> {
+export function changeUser(action: UserAction): FormHandler<SignedInRequest> {
   const form: FormDeclaration<SignedInRequest, SentAction, "proof"> = {
     read: readAction,
-    show: (_, { email }, state) => renderUser(page, state, { action, email }),
+    show: (page, { email }, state) => renderUser(page, state, { action, email }),
   };
-  return takeForm(page, form, async (sent) => {
+  return formHandler(form, async (page, sent) => {
     const userId = page.id;
     if (userId === undefined) return page.notFound();
     const user = await page.services.accounts.findUser(userId);

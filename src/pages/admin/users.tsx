@@ -9,7 +9,7 @@ import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 import {
   EmailField,
@@ -45,24 +45,22 @@ const newUserForm: FormDeclaration<SignedInRequest, SentAction, "proof"> = {
  * `POST /admin/users`. The new user gets an invitation by email or, without a mail server, a password that is shown once; where
  * single sign-on is the only way in, neither.
  */
-export function createUser(page: SignedInRequest): Promise<FastifyReply> {
-  return takeForm(page, newUserForm, async (sent) => {
-    const unproven = await proveFirst(page, sent);
-    if (unproven !== undefined) return unproven;
-    const { accounts, config } = page.services;
-    const { signOnOnly } = config.accounts;
-    const by = administratorOf(page);
-    const entryOf = (user: User) => accounts.adminEntry("created_user", user.email, by);
-    const wanted = { email: sent.email, admin: false };
-    const password = accounts.invitesUsers || signOnOnly ? null : accounts.makePassword();
-    const made = await (accounts.invitesUsers
-      ? accounts.inviteUser({ ...wanted, language: page.messages.locale.tag }, entryOf)
-      : accounts.createUser({ ...wanted, password }, entryOf));
-    const created = { email: made.email, password };
-    // Answer without a redirect: the password is not stored, so it can be shown only here.
-    return await renderUsers(page, { ...untouched, status: 201 }, { created });
-  });
-}
+export const createUser = formHandler(newUserForm, async (page, sent) => {
+  const unproven = await proveFirst(page, sent);
+  if (unproven !== undefined) return unproven;
+  const { accounts, config } = page.services;
+  const { signOnOnly } = config.accounts;
+  const by = administratorOf(page);
+  const entryOf = (user: User) => accounts.adminEntry("created_user", user.email, by);
+  const wanted = { email: sent.email, admin: false };
+  const password = accounts.invitesUsers || signOnOnly ? null : accounts.makePassword();
+  const made = await (accounts.invitesUsers
+    ? accounts.inviteUser({ ...wanted, language: page.messages.locale.tag }, entryOf)
+    : accounts.createUser({ ...wanted, password }, entryOf));
+  const created = { email: made.email, password };
+  // Answer without a redirect: the password is not stored, so it can be shown only here.
+  return await renderUsers(page, { ...untouched, status: 201 }, { created });
+});
 
 async function renderUsers(
   page: SignedInRequest,

@@ -13,6 +13,7 @@ import { recipientsProblem } from "../push-form/fields.tsx";
 import { formLimits } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { hasStep, isOwn, mayDelete } from "../secret/handler.ts";
+import { type FormDeclaration, formHandler, untouched } from "../take-form.ts";
 import { createdView, type MailForm } from "./view.tsx";
 
 /** The value of `?done=` after the link was handed over for mailing. */
@@ -29,30 +30,34 @@ export function linkPagePath(urlToken: string, { isMailed }: { readonly isMailed
  */
 export function showCreated(page: PageRequest): Promise<FastifyReply> {
   const isSent = page.query("done") === mailed;
-  return renderCreated(page, { recipients: "", locale: undefined, problem: undefined, isSent }, 200);
+  return renderCreated(page, { recipients: "", locale: undefined, state: untouched, isSent });
 }
+
+const mailForm: FormDeclaration<SignedInRequest, Pick<MailForm, "recipients" | "locale">, "recipients"> = {
+  read: (fields) => ({
+    recipients: textOf(fields, "notify_emails_to"),
+    locale: textOf(fields, "notify_emails_to_locale"),
+  }),
+  show: (page, typed, state) => renderCreated(page, { ...typed, state, isSent: false }),
+  attemptsAt: "recipients",
+  describe: (page) => ({
+    problems: { recipients: recipientsProblem(formLimits("text", page.services.config), page.messages) },
+  }),
+};
 
 /** `POST /p/:token/notify_emails` */
-export async function mailLink(page: SignedInRequest): Promise<FastifyReply> {
+export const mailLink = formHandler(mailForm, async (page, { recipients, locale }) => {
   const { urlToken } = page;
   if (urlToken === undefined) return renderGone(page);
-  const form = await page.form();
-  const recipients = textOf(form, "notify_emails_to");
-  const locale = textOf(form, "notify_emails_to_locale");
-  try {
-    const wanted = { notifyEmailsTo: recipients, notifyEmailsToLocale: locale };
-    await page.services.pushes.deliverLink(urlToken, () => wanted, page.actor);
-    return page.redirect(linkPagePath(urlToken, { isMailed: true }));
-  } catch (error) {
-    const { status, problem } = refusalOf(error, page);
-    return await renderCreated(page, { recipients, locale, problem, isSent: false }, status);
-  }
-}
+  const wanted = { notifyEmailsTo: recipients, notifyEmailsToLocale: locale };
+  await page.services.pushes.deliverLink(urlToken, () => wanted, page.actor);
+  return page.redirect(linkPagePath(urlToken, { isMailed: true }));
+});
 
 /** `locale` undefined: the language of the page. */
-type MailState = Pick<MailForm, "recipients" | "problem" | "isSent"> & { readonly locale: string | undefined };
+type MailState = Pick<MailForm, "recipients" | "state" | "isSent"> & { readonly locale: string | undefined };
 
-async function renderCreated(page: PageRequest, mail: MailState, status: number): Promise<FastifyReply> {
+async function renderCreated(page: PageRequest, mail: MailState): Promise<FastifyReply> {
   const push = await findPush(page);
   if (push === undefined) return renderGone(page);
   const isOwner = isOwn(push, page.actor);
@@ -95,12 +100,13 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
             mailDomains,
             recipients: mail.recipients,
             locale,
-            problem: mail.problem,
+            state: mail.state,
             isSent: mail.isSent,
           }
         : null,
   };
   const selfPath = recipientTag === null ? previewPath : `${previewPath}?recipient=${recipientTag}`;
+  const { status } = mail.state;
   return page.render(createdView, model, { status, selfPath: page.isGet ? selfPath : null });
 }
 
@@ -154,14 +160,4 @@ function openedText(push: Push, { created }: Messages): string {
   if (push.views === 0) return push.expired ? created.neverOpened : created.notOpened;
   const further = push.expired ? created.opensNoMore : created.opensAgain({ count: push.viewsRemaining });
   return `${created.openedTimes({ count: push.views })} ${further}`;
-}
-
-/** What the form says when it is sent back. @throws every error that is not about the form. */
-function refusalOf(error: unknown, page: PageRequest): { readonly status: number; readonly problem: string } {
-  if (!(error instanceof AppError)) throw error;
-  if (error.code === "too_many_requests") {
-    return { status: 429, problem: page.messages.problems.tooManyAttempts({ count: page.waitAfter(error) }) };
-  }
-  if (error.code !== "invalid_fields") throw error;
-  return { status: 422, problem: recipientsProblem(formLimits("text", page.services.config), page.messages) };
 }

@@ -8,6 +8,7 @@ import { hasSealedLabels } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, withLocale } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
+import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
@@ -15,6 +16,7 @@ import { RelativeTime } from "../parts/times.tsx";
 import { MailLanguageField, RecipientsField } from "../push-form/controls.tsx";
 import type { PushForm } from "../push-form/form.ts";
 import { ruleHint } from "../push-form/rule-hints.ts";
+import type { FormState } from "../take-form.ts";
 import { type LinkLimits, Message, PrintedSheet, RecipientLanguage } from "./message.tsx";
 import { SealedLabels, WithKey } from "./sealed-parts.tsx";
 
@@ -134,7 +136,7 @@ function Heading({ model, page }: { readonly model: CreatedModel; readonly page:
 
 /** The page answers the form by which the link is mailed. */
 function isMailing(form: MailForm | null): boolean {
-  return form !== null && (form.isSent || form.problem !== undefined);
+  return form !== null && (form.isSent || form.state.status !== 200);
 }
 
 interface LinkProps {
@@ -184,7 +186,7 @@ function Actions({ model: { mailForm, recipientTag }, messages }: ActionsProps) 
       </button>
       <Panel id="show_message" icon="text" label={created.showMessage} isOpen={recipientTag !== null} />
       {mailForm !== null && (
-        <Panel id="show_mail" icon="mail" label={created.showMail} isOpen={mailForm.problem !== undefined} />
+        <Panel id="show_mail" icon="mail" label={created.showMail} isOpen={mailForm.state.status !== 200} />
       )}
       <Panel id="show_qr" icon="qr" label={created.showQr} />
       <Panel id="show_print" icon="print" label={created.showPrint} />
@@ -333,7 +335,7 @@ export interface MailForm {
   /** As typed. */
   readonly recipients: string;
   readonly locale: string;
-  readonly problem: string | undefined;
+  readonly state: FormState<"recipients">;
   /** The link was just handed over for mailing. */
   readonly isSent: boolean;
 }
@@ -346,6 +348,7 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
       <h2 class="section-heading" id={mailHeadingId}>
         {pushEmails.sendHeading}
       </h2>
+      <FormNotices state={form.state} page={page} />
       <PostForm page={page} class="form" action={form.path} answerAt={mailHeadingId} autoComplete="off">
         <RecipientsField
           messages={messages}
@@ -355,7 +358,7 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
           name="notify_emails_to"
           required
           value={form.recipients}
-          problem={form.problem}
+          problem={form.state.problems.recipients}
         />
         <MailLanguageField page={page} name="notify_emails_to_locale" value={form.locale} />
         <div class="form-end">

@@ -10,7 +10,7 @@ import { FormNotices } from "../parts/form-messages.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { changeOf, proofOffered, refusedChange } from "./changes.ts";
 import { removeFactor, renderFirstCodes } from "./handler.ts";
 import type { ProofOffered } from "./model.ts";
@@ -39,28 +39,27 @@ export function showApp(page: SignedInRequest): Promise<FastifyReply> {
 }
 
 /** `POST /users/factors/authenticator_app` */
-export function addApp(page: SignedInRequest): Promise<FastifyReply> {
-  return takeForm(page, appForm, async ({ change, setUp, code }) => {
-    const { app } = page.messages.factors;
-    const answer = await page.services.accounts.addAuthenticatorApp(change, { setUp, code });
-    switch (answer.outcome) {
-      case "added":
-        if (answer.backupCodes === null) return page.redirect(factorsPath);
-        return renderFirstCodes(page, answer.backupCodes);
-      case "wrong_code":
-        return refused({ code: app.wrong });
-      case "stale":
-        return refused({}, { refusal: app.stale });
-      default:
-        return refusedChange(page, answer);
-    }
-  });
-}
+export const addApp = formHandler(appForm, async (page, { change, setUp, code }) => {
+  const { app } = page.messages.factors;
+  const answer = await page.services.accounts.addAuthenticatorApp(change, { setUp, code });
+  switch (answer.outcome) {
+    case "added":
+      if (answer.backupCodes === null) return page.redirect(factorsPath);
+      return renderFirstCodes(page, answer.backupCodes);
+    case "wrong_code":
+      return refused({ code: app.wrong });
+    case "stale":
+      return refused({}, { refusal: app.stale });
+    default:
+      return refusedChange(page, answer);
+  }
+});
 
 /** `POST /users/factors/authenticator_app/remove` */
-export function removeApp(page: SignedInRequest): Promise<FastifyReply> {
-  return removeFactor(page, "remove_app", (change) => page.services.accounts.removeAuthenticatorApp(change));
-}
+export const removeApp = removeFactor(
+  () => "remove_app",
+  (page, change) => page.services.accounts.removeAuthenticatorApp(change),
+);
 
 async function renderApp(page: SignedInRequest, setUp: string, state: AppModel["state"]): Promise<FastifyReply> {
   const { accounts, branding } = page.services;

@@ -3,7 +3,7 @@ import type { PasskeyAnswer, ProtectedChange } from "../../accounts/accounts.ts"
 import { textOf } from "../../http/body/form-fields.ts";
 import type { PageServices, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
-import { type FormDeclaration, refused, takeForm } from "../take-form.ts";
+import { type FormDeclaration, type FormHandler, formHandler, refused } from "../take-form.ts";
 import { backupCodesView } from "./backup-codes.tsx";
 import { changeOf, passkeyAnswerOf, proofOffered, refusedChange, relyingPartyOf } from "./changes.ts";
 import { type FactorsModel, type FormName, hasFactor } from "./model.ts";
@@ -22,20 +22,23 @@ interface Typed {
 }
 
 /** A form of the page of factors. */
-export function factorForm(name: FormName): FormDeclaration<SignedInRequest, Typed, "proof" | "name"> {
+export function factorForm(
+  nameOf: (page: SignedInRequest) => FormName,
+): FormDeclaration<SignedInRequest, Typed, "proof" | "name"> {
   return {
     read: (fields, page) => ({
       change: changeOf(page, fields),
       passkeyName: textOf(fields, "name"),
       passkey: passkeyAnswerOf(page, fields, "passkey"),
     }),
-    show: (page, { passkeyName }, state) => renderFactors(page, passkeyName, { form: name, state }),
+    show: (page, { passkeyName }, state) => renderFactors(page, passkeyName, { form: nameOf(page), state }),
   };
 }
 
 /** `POST /users/factors/backup_codes` */
-export function createBackupCodes(page: SignedInRequest): Promise<FastifyReply> {
-  return takeForm(page, factorForm("backup_codes"), async ({ change }) => {
+export const createBackupCodes = formHandler(
+  factorForm(() => "backup_codes"),
+  async (page, { change }) => {
     const answer = await page.services.accounts.makeBackupCodes(change);
     switch (answer.outcome) {
       case "made": {
@@ -47,8 +50,8 @@ export function createBackupCodes(page: SignedInRequest): Promise<FastifyReply> 
       default:
         return refusedChange(page, answer);
     }
-  });
-}
+  },
+);
 
 /** The page that a user without backup codes was on the way to when signing in. */
 const nextOf = (page: SignedInRequest) => ownPath(page.query("next"));
@@ -77,12 +80,11 @@ type Removed = Awaited<ReturnType<PageServices["accounts"]["removePasskey"]>>;
 
 /** How a factor is removed, whichever it is. */
 export function removeFactor(
-  page: SignedInRequest,
-  form: FormName,
-  remove: (change: ProtectedChange) => Promise<Removed>,
-): Promise<FastifyReply> {
-  return takeForm(page, factorForm(form), async ({ change }) => {
-    const answer = await remove(change);
+  formOf: (page: SignedInRequest) => FormName,
+  remove: (page: SignedInRequest, change: ProtectedChange) => Promise<Removed>,
+): FormHandler<SignedInRequest> {
+  return formHandler(factorForm(formOf), async (page, { change }) => {
+    const answer = await remove(page, change);
     switch (answer.outcome) {
       case "removed":
         return page.redirect(factorsPath);

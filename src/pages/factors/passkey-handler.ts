@@ -3,7 +3,7 @@ import { passkeyNameCharactersMax } from "../../accounts/accounts.ts";
 import { nameOf } from "../../branding/branding.ts";
 import { sendJson } from "../../http/headers.ts";
 import type { SignedInRequest } from "../request.ts";
-import { refused, takeForm } from "../take-form.ts";
+import { formHandler, refused } from "../take-form.ts";
 import { getRelyingParty, refusedChange } from "./changes.ts";
 import { factorForm, removeFactor, renderFirstCodes } from "./handler.ts";
 import { factorsPath } from "./paths.ts";
@@ -22,8 +22,9 @@ export async function offerProof(page: SignedInRequest): Promise<FastifyReply> {
 }
 
 /** `POST /users/factors/passkeys` */
-export function addPasskey(page: SignedInRequest): Promise<FastifyReply> {
-  return takeForm(page, factorForm("add_passkey"), async ({ change, passkeyName: name, passkey }) => {
+export const addPasskey = formHandler(
+  factorForm(() => "add_passkey"),
+  async (page, { change, passkeyName: name, passkey }) => {
     const { passkeys } = page.messages.factors;
     const given = passkey ?? { answer: "", party: getRelyingParty(page) };
     const answer = await page.services.accounts.addPasskey(change, { ...given, name });
@@ -40,12 +41,15 @@ export function addPasskey(page: SignedInRequest): Promise<FastifyReply> {
       default:
         return refusedChange(page, answer);
     }
-  });
-}
+  },
+);
 
 /** `POST /users/factors/passkeys/:id/remove` */
-export function removePasskey(page: SignedInRequest): Promise<FastifyReply> {
-  const { id } = page;
-  if (id === undefined) return page.notFound();
-  return removeFactor(page, `remove_passkey_${id}`, (change) => page.services.accounts.removePasskey(change, id));
+export const removePasskey = removeFactor(
+  (page) => `remove_passkey_${passkeyIdOf(page)}`,
+  (page, change) => page.services.accounts.removePasskey(change, passkeyIdOf(page)),
+);
+
+function passkeyIdOf(page: SignedInRequest): number {
+  return page.id ?? page.notFound();
 }

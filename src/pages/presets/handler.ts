@@ -4,7 +4,14 @@ import type { Preset, StoredPreset } from "../../pushes/pushes.ts";
 import { presetsPath } from "../account/path.ts";
 import { administratorOf, adminPaths, groupPath } from "../admin/frame.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import {
+  type FormDeclaration,
+  type FormHandler,
+  type FormState,
+  formHandler,
+  refused,
+  untouched,
+} from "../take-form.ts";
 import {
   type PresetField,
   type PresetsTarget,
@@ -36,21 +43,23 @@ const emptyForm = typedFrom({ name: "", settings: {}, isDefault: false, revision
 
 /** `GET` of the presets' page; `?edit=` has the name of the one in the form. */
 export async function showPresets(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
-  const target = await findTarget(page);
-  if (target === undefined) return page.notFound();
+  const target = await getTarget(page, findTarget);
   const edited = await findPreset(page, target, page.query("edit"));
   return renderPresets(page, target, edited === undefined ? emptyForm : typedFrom(edited), untouched);
 }
 
+async function getTarget(page: SignedInRequest, findTarget: FindTarget): Promise<PresetsTarget> {
+  return (await findTarget(page)) ?? page.notFound();
+}
+
 /** `POST` of the same: saves the preset of the form. */
-export async function savePreset(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
-  const target = await findTarget(page);
-  if (target === undefined) return page.notFound();
+export function savePreset(findTarget: FindTarget): FormHandler<SignedInRequest> {
   const form: FormDeclaration<SignedInRequest, TypedPreset, PresetField> = {
     read: readTyped,
-    show: (_, typed, state) => renderPresets(page, target, typed, state),
+    show: async (page, typed, state) => renderPresets(page, await getTarget(page, findTarget), typed, state),
   };
-  return takeForm(page, form, async (typed) => {
+  return formHandler(form, async (page, typed) => {
+    const target = await getTarget(page, findTarget);
     const texts = page.messages.presets;
     const { preset, problems } = presetFrom(typed, page.messages);
     if (Object.keys(problems).length > 0) return refused(problems);
@@ -87,8 +96,7 @@ async function showBoth(page: SignedInRequest, target: PresetsTarget, typed: Typ
 /** `POST .../delete` */
 export async function deletePreset(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
   const form = await page.form();
-  const target = await findTarget(page);
-  if (target === undefined) return page.notFound();
+  const target = await getTarget(page, findTarget);
   const was = { name: textOf(form, "name"), revision: wholeNumberOf(form, "revision") };
   const entry = entryOf(page, target, await findPreset(page, target, was.name), undefined);
   const isDeleted = await page.services.presets.remove(target.scope, was, entry);

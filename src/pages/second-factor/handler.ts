@@ -8,7 +8,7 @@ import { getRelyingParty, passkeyAnswerOf, relyingPartyOf, retryMessage } from "
 import { factorsPath, secondFactorPath } from "../factors/paths.ts";
 import type { WaitingRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
-import { type FormDeclaration, refused, takeForm, untouched } from "../take-form.ts";
+import { type FormDeclaration, formHandler, refused, untouched } from "../take-form.ts";
 import { type SecondFactorModel, secondFactorView } from "./view.tsx";
 
 interface Typed extends Pick<SecondFactorModel, "next" | "backupCode"> {
@@ -48,31 +48,29 @@ export async function offerSecondFactorPasskeys(page: WaitingRequest): Promise<F
 }
 
 /** `POST /users/second_factor` */
-export function checkSecondFactor(page: WaitingRequest): Promise<FastifyReply> {
-  return takeForm(page, secondFactorForm, async ({ next, code, backupCode, passkey }) => {
-    const { accounts } = page.services;
-    const { challenge, passkeys } = page.messages.factors;
-    const waiting = waitingSignIn(page);
-    const given =
-      passkey === null
-        ? await accounts.giveCode(waiting, backupCode === "" ? code : backupCode)
-        : await accounts.givePasskey(waiting, passkey);
-    switch (given.outcome) {
-      case "complete": {
-        const isByApp = passkey === null && backupCode === "";
-        const lacksCodes = isByApp && (await accounts.findFactors(page.session.user.id)).backupCodesLeft === 0;
-        // Imported users have none. Without them, a lost phone would lock the user out.
-        return enter(page, given.sessionToken, lacksCodes ? withNext(factorsPath, next ?? "/") : (next ?? "/"));
-      }
-      case "session_ended":
-        return page.redirect(withNext(signInPath, next));
-      case "wrong":
-        return refused({}, { status: 401, refusal: passkey === null ? challenge.wrong : passkeys.bad });
-      case "too_many":
-        return refused({}, { status: 429, refusal: retryMessage(page, given.retryAfterSeconds) });
+export const checkSecondFactor = formHandler(secondFactorForm, async (page, { next, code, backupCode, passkey }) => {
+  const { accounts } = page.services;
+  const { challenge, passkeys } = page.messages.factors;
+  const waiting = waitingSignIn(page);
+  const given =
+    passkey === null
+      ? await accounts.giveCode(waiting, backupCode === "" ? code : backupCode)
+      : await accounts.givePasskey(waiting, passkey);
+  switch (given.outcome) {
+    case "complete": {
+      const isByApp = passkey === null && backupCode === "";
+      const lacksCodes = isByApp && (await accounts.findFactors(page.session.user.id)).backupCodesLeft === 0;
+      // Imported users have none. Without them, a lost phone would lock the user out.
+      return enter(page, given.sessionToken, lacksCodes ? withNext(factorsPath, next ?? "/") : (next ?? "/"));
     }
-  });
-}
+    case "session_ended":
+      return page.redirect(withNext(signInPath, next));
+    case "wrong":
+      return refused({}, { status: 401, refusal: passkey === null ? challenge.wrong : passkeys.bad });
+    case "too_many":
+      return refused({}, { status: 429, refusal: retryMessage(page, given.retryAfterSeconds) });
+  }
+});
 
 function waitingSignIn(page: WaitingRequest): WaitingSignIn {
   const sessionToken = page.services.sessionCookies.find(page.request.raw, page.request.client);

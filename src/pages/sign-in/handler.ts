@@ -9,7 +9,7 @@ import type { PageRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
 import { showSignInOnly } from "../single-sign-on/handler.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { type SignInDone, type SignInModel, signInView, signOutView } from "./view.tsx";
 
 export const signOutPath = "/users/sign_out";
@@ -34,15 +34,13 @@ const signInForm: FormDeclaration<PageRequest, Typed, never> = {
 };
 
 /** `POST /users/sign_in` */
-export function signIn(page: PageRequest): Promise<FastifyReply> {
-  return takeForm(page, signInForm, async ({ email, password, next, stays: persistent }) => {
-    const given = { email, password, client: page.clientContext, persistent };
-    const signedIn = await page.services.accounts.signIn(given);
-    if (signedIn === undefined) return refused({}, { status: 401, refusal: page.messages.signIn.wrong });
-    const after = signedIn.waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/");
-    return await enter(page, signedIn.sessionToken, after);
-  });
-}
+export const signIn = formHandler(signInForm, async (page, { email, password, next, stays: persistent }) => {
+  const given = { email, password, client: page.clientContext, persistent };
+  const signedIn = await page.services.accounts.signIn(given);
+  if (signedIn === undefined) return refused({}, { status: 401, refusal: page.messages.signIn.wrong });
+  const after = signedIn.waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/");
+  return await enter(page, signedIn.sessionToken, after);
+});
 
 /** `GET /users/sign_out` */
 export function showSignOut(page: PageRequest): FastifyReply {

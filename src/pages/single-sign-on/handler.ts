@@ -10,7 +10,7 @@ import { pageHref } from "../page.ts";
 import { staysSignedIn } from "../parts/stay-signed-in.tsx";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
-import { type FormDeclaration, type FormState, refused, takeForm, untouched } from "../take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { providerNameOf } from "./button.tsx";
 import {
   codeView,
@@ -173,36 +173,32 @@ export function showConfirmLink(page: PageRequest): Promise<FastifyReply> {
 }
 
 /** `POST /users/auth/oidc/confirm/mail` */
-export function mailLinkToConfirm(page: PageRequest): Promise<FastifyReply> {
-  return takeForm(page, confirmLinkForm, async () => {
-    const isMailed = await page.services.accounts.mailLinkToConfirm(findStepToken(page));
-    return isMailed ? renderConfirmLink(page, "", untouched, isMailed) : renderProblem(page, "invalid");
-  });
-}
+export const mailLinkToConfirm = formHandler(confirmLinkForm, async (page) => {
+  const isMailed = await page.services.accounts.mailLinkToConfirm(findStepToken(page));
+  return isMailed ? renderConfirmLink(page, "", untouched, isMailed) : renderProblem(page, "invalid");
+});
 
 /** `POST /users/auth/oidc/confirm` */
-export function confirmLink(page: PageRequest): Promise<FastifyReply> {
-  return takeForm(page, confirmLinkForm, async (sent) => {
-    const { session, clientContext: client } = page;
-    const given = { ...sent, stepToken: findStepToken(page), session, client };
-    const outcome = await page.services.accounts.confirmLink(given);
-    switch (outcome.is) {
-      case "linked":
-        endStep(page);
-        if (outcome.sessionToken !== null) await setSession(page, outcome.sessionToken);
-        return page.redirect(outcome.next ?? "/");
-      case "waits_for_factor":
-        return enter(page, outcome.sessionToken, withNext(secondFactorPath, confirmLinkPath));
-      case "wrong_password":
-        return refused({ password: page.messages.singleSignOn.wrongPassword }, { status: 401 });
-      case "linked_elsewhere":
-      case "invalid":
-        return renderProblem(page, outcome.is);
-      default:
-        return unreachable(outcome);
-    }
-  });
-}
+export const confirmLink = formHandler(confirmLinkForm, async (page, sent) => {
+  const { session, clientContext: client } = page;
+  const given = { ...sent, stepToken: findStepToken(page), session, client };
+  const outcome = await page.services.accounts.confirmLink(given);
+  switch (outcome.is) {
+    case "linked":
+      endStep(page);
+      if (outcome.sessionToken !== null) await setSession(page, outcome.sessionToken);
+      return page.redirect(outcome.next ?? "/");
+    case "waits_for_factor":
+      return enter(page, outcome.sessionToken, withNext(secondFactorPath, confirmLinkPath));
+    case "wrong_password":
+      return refused({ password: page.messages.singleSignOn.wrongPassword }, { status: 401 });
+    case "linked_elsewhere":
+    case "invalid":
+      return renderProblem(page, outcome.is);
+    default:
+      return unreachable(outcome);
+  }
+});
 
 const provedPath = `${signOnSettingsPath}?proved=1`;
 
@@ -221,14 +217,12 @@ export async function showCode(page: SignedInRequest): Promise<FastifyReply> {
 }
 
 /** `POST <settings>/code` */
-export function giveCode(page: SignedInRequest): Promise<FastifyReply> {
-  return takeForm(page, codeForm, async (code) => {
-    const outcome = await page.services.accounts.giveMailedCode(findStepToken(page), code, page.session);
-    if (outcome.is === "wrong") return refused({ code: page.messages.singleSignOn.codeWrong });
-    endStep(page);
-    return outcome.is === "proved" ? page.redirect(outcome.next ?? provedPath) : renderProblem(page, "invalid");
-  });
-}
+export const giveCode = formHandler(codeForm, async (page, code) => {
+  const outcome = await page.services.accounts.giveMailedCode(findStepToken(page), code, page.session);
+  if (outcome.is === "wrong") return refused({ code: page.messages.singleSignOn.codeWrong });
+  endStep(page);
+  return outcome.is === "proved" ? page.redirect(outcome.next ?? provedPath) : renderProblem(page, "invalid");
+});
 
 const settingsForm: FormDeclaration<SignedInRequest, string, "password"> = {
   read: (fields) => textOf(fields, "password"),
@@ -242,14 +236,12 @@ export function showSignOnSettings(page: SignedInRequest): Promise<FastifyReply>
 }
 
 /** `POST <settings>/unlink` */
-export function unlinkIdentities(page: SignedInRequest): Promise<FastifyReply> {
-  return takeForm(page, settingsForm, async (password) => {
-    const unlinking = { userId: page.user.id, password, client: page.clientContext };
-    const outcome = await page.services.accounts.unlinkIdentities(unlinking);
-    if (outcome === "wrong_password") return refused({ password: page.messages.singleSignOn.wrongPassword });
-    return page.redirect(signOnSettingsPath);
-  });
-}
+export const unlinkIdentities = formHandler(settingsForm, async (page, password) => {
+  const unlinking = { userId: page.user.id, password, client: page.clientContext };
+  const outcome = await page.services.accounts.unlinkIdentities(unlinking);
+  if (outcome === "wrong_password") return refused({ password: page.messages.singleSignOn.wrongPassword });
+  return page.redirect(signOnSettingsPath);
+});
 
 const stepSeconds = 600;
 

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import type { SignedInRequest } from "../request.ts";
 import { limitsOf, tokensPagePath, tokensPath } from "./model.ts";
-import { emptyTokenForm, type ShownForm, takeTokenForm, tokensOf } from "./take-token.ts";
+import { emptyTokenForm, type ShownForm, tokenFormHandler, tokensOf } from "./take-token.ts";
 import { tokensView } from "./view.tsx";
 
 /** `GET /users/token` */
@@ -10,11 +10,9 @@ export function showTokens(page: SignedInRequest): Promise<FastifyReply> {
 }
 
 /** `POST /users/token` */
-export function createToken(page: SignedInRequest): Promise<FastifyReply> {
-  return takeTokenForm(page, renderTokens, ({ form, change }) =>
-    page.services.accounts.createOwnToken(change, form.name, limitsOf(form)),
-  );
-}
+export const createToken = tokenFormHandler(renderTokens, (page, { form, change }) =>
+  page.services.accounts.createOwnToken(change, form.name, limitsOf(form)),
+);
 
 /** `POST /users/token/:id/revoke` */
 export async function revokeToken(page: SignedInRequest): Promise<FastifyReply> {

@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import type { ChangeRefusal, MadeToken, ProtectedChange, User } from "../../accounts/accounts.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
+import { type FormDeclaration, type FormHandler, type FormState, formHandler, untouched } from "../take-form.ts";
 import {
   describeProblems,
   emptyForm,
@@ -32,21 +32,20 @@ interface SentToken {
 type Answer = ({ readonly outcome: "made" } & MadeToken) | { readonly outcome: "unknown" } | ChangeRefusal;
 
 /**
- * Takes the form of a new token, of a person or of a group. A token gives access for good, so its maker has to prove to be there.
+ * The handler of the form of a new token, of a person or of a group. A token gives access for good, so its maker has to prove to be there.
  * @param make "unknown": whom it is for is gone.
  */
-export function takeTokenForm(
-  page: SignedInRequest,
+export function tokenFormHandler(
   show: Show,
-  make: (sent: SentToken) => Promise<Answer>,
-): Promise<FastifyReply> {
+  make: (page: SignedInRequest, sent: SentToken) => Promise<Answer>,
+): FormHandler<SignedInRequest> {
   const declaration: FormDeclaration<SignedInRequest, SentToken, TokenField> = {
-    read: (fields) => ({ form: readTokenForm(fields), change: changeOf(page, fields) }),
-    show: (_page, { form }, state) => show(page, { form, state, made: null }),
-    describe: (_page, { form }, found) => describeProblems(found, form, page.messages),
+    read: (fields, page) => ({ form: readTokenForm(fields), change: changeOf(page, fields) }),
+    show: (page, { form }, state) => show(page, { form, state, made: null }),
+    describe: (page, { form }, found) => describeProblems(found, form, page.messages),
   };
-  return takeForm(page, declaration, async (sent) => {
-    const answer = await make(sent);
+  return formHandler(declaration, async (page, sent) => {
+    const answer = await make(page, sent);
     if (answer.outcome === "unknown") return page.notFound();
     if (answer.outcome !== "made") return refusedChange(page, answer);
     const { token, apiToken } = answer;
