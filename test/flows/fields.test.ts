@@ -107,6 +107,7 @@ describe("422 on fields:", () => {
       { fields: [...fields, { label: "a", value: "b", type: "x" }] },
       ["4: type must be one of text, secret, otp."],
     ],
+    ["a label of blanks", { fields: [{ label: "  ", value: "x" }] }, ["1: the label is empty."]],
     ["no value", { fields: [{ label: "a" }] }, ["1: value is missing."]],
     ["a value that is no text", { fields: [{ label: "a", value: {} }] }, ["1: value must be a string."]],
     [

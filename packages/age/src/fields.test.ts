@@ -22,6 +22,7 @@ describe("fields", () => {
     ["none", [], "count"],
     ["too many", Array.from({ length: 31 }, (_, at) => field(`${at}`)), "count"],
     ["an empty label", [field("")], "label_missing"],
+    ["a label of blanks", [field(" \u3000")], "label_missing"],
     ["a long label", [field("x".repeat(65))], "label_long"],
     ["a label with a line end", [field("a\nb")], "label_characters"],
     ["a label with a line separator", [field("a\u2028b")], "label_characters"],

@@ -49,7 +49,8 @@ export function findFieldProblems(fields: readonly PushField[]): FieldProblem[] 
 }
 
 function labelProblem(label: string, earlier: ReadonlySet<string>) {
-  if (label === "") return "label_missing" as const;
+  // A row needs a name that its reader sees.
+  if (label.trim() === "") return "label_missing" as const;
   if (isLonger(label, fieldLimits.label)) return "label_long" as const;
   if (hiddenInLabel.test(label) || loneSurrogate.test(label)) return "label_characters" as const;
   return earlier.has(label.toLowerCase()) ? ("label_twice" as const) : undefined;

@@ -6,7 +6,7 @@ export type CreatePushRequest = {
     readonly payload?: string;
     /** An extension of Sealpush, instead of payload, for text and file: a structured secret of 1 to 30 fields. In forms, push[fields] is the list as JSON text. */
     readonly fields?: readonly ({
-      /** 1 to 64 characters, without control characters; each only once. */
+      /** 1 to 64 characters, not only blanks, and no control characters; each only once. */
       readonly label: string;
       /** 1 to 65,536 characters. */
       readonly value: string;
