@@ -32,7 +32,9 @@ export const JsonFile = Type.Object(
 );
 
 const PushFieldSchema = Type.Object({
-  label: Type.String({ description: "1 to 64 characters, not only blanks, and no control characters; each only once." }),
+  label: Type.String({
+    description: "1 to 64 characters, not only blanks, and no control characters; each only once.",
+  }),
   value: Type.String({ description: "1 to 65,536 characters." }),
   type: Type.Optional(
     Type.Enum([...fieldTypes], {
