@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { beforeFirstId, timeOf, wholeNumberOf } from "./cells.ts";
+import { pageRows, pagesAfter } from "./read-in-batches.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import { type SourceRecord, unlessDamaged } from "./store/source-rows.ts";
-
-const pageRows = 1_000;
 
 /** An account that is made without an email is confirmed at its creation. */
 const creationMs = 1_000;
@@ -40,19 +39,11 @@ async function* readPages(
   table: "users" | "pushes",
   columns: readonly string[],
 ): AsyncGenerator<SourceRecord> {
-  for (let last = beforeFirstId; ; ) {
-    const after = last;
+  const read = (afterId: number) => {
+    const page = queries.page(table, columns, afterId, pageRows);
     // A damaged row hides the columns of the whole page.
-    const records = await unlessDamaged(queries.page(table, columns, after, pageRows), () =>
-      queries.page(table, [], after, pageRows),
-    );
-    for (const record of records) {
-      const id = wholeNumberOf(record.id);
-      // Greater than all ids that can be recorded.
-      if (id === undefined) return;
-      yield record;
-      last = id;
-    }
-    if (records.length < pageRows) return;
-  }
+    return unlessDamaged(page, () => queries.page(table, [], afterId, pageRows));
+  };
+  for await (const page of pagesAfter(beforeFirstId, read))
+    yield* page.filter(({ id }) => wholeNumberOf(id) !== undefined);
 }

@@ -21,6 +21,8 @@ export interface BatchQueries<Row, Part extends UserPart | PushPart> {
   fetch(ids: readonly number[]): Promise<readonly SourceRow<Row, Part>[]>;
 }
 
+export const pageRows = 1_000;
+
 /** The queries of one table. */
 export function batchesOf(queries: SourceQueries, table: "users" | "pushes") {
   return {
@@ -32,7 +34,6 @@ export function batchesOf(queries: SourceQueries, table: "users" | "pushes") {
 /** All queries see one snapshot, so an id without a row means a damaged index. */
 export const onlyInIndex = "The index of the database lists it, but its row is missing.";
 
-const pageIds = 1_000;
 const batchRows = 100;
 /** Bound of one batch; a single larger row is still read. */
 const batchBytes = 4 * 1024 ** 2;
@@ -44,13 +45,22 @@ interface Size {
   readonly bytes: number;
 }
 
+/** Pages of a table in the order of its ids. @param read the next page, of `pageRows` rows unless it is the last one. */
+export async function* pagesAfter(afterId: number, read: (afterId: number) => Promise<readonly SourceRecord[]>) {
+  for (let last: number | undefined = afterId; last !== undefined; ) {
+    const page = await read(last);
+    yield page;
+    // Undefined: greater than all ids that can be recorded.
+    last = page.length < pageRows ? undefined : wholeNumberOf(page.at(-1)?.id);
+  }
+}
+
 /** Reads rows in the order of ids: first their sizes, then batches that fit into memory. */
 export async function* readInBatches<Row, Part extends UserPart | PushPart>(
   queries: BatchQueries<Row, Part>,
   afterId: number,
 ): AsyncGenerator<SourceRow<Row, Part>, void, undefined> {
-  for (let last = afterId; ; ) {
-    const page = await queries.ids(last, pageIds);
+  for await (const page of pagesAfter(afterId, (last) => queries.ids(last, pageRows))) {
     const ids = page.map((record) => wholeNumberOf(record.id)).filter((id) => id !== undefined);
     for (const batch of groupsOf(await sizesOf(queries, ids))) {
       yield* readBatch(queries, batch);
@@ -59,8 +69,6 @@ export async function* readInBatches<Row, Part extends UserPart | PushPart>(
     }
     // Such an id is greater than all exact ones, so it comes last.
     for (const record of page) if (wholeNumberOf(record.id) === undefined) yield inexact(record);
-    if (ids.length < pageIds) return;
-    last = ids.at(-1) ?? last;
   }
 }
 
