@@ -8,6 +8,7 @@ import { integrityOf } from "../support/database-file.ts";
 import { createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
 import { makeFolder } from "../support/folders.ts";
 import { withFileBytesMax } from "../support/limits.ts";
+import { preloaded } from "../support/preload.ts";
 import { newDataDir, runProgram, spawnProgram } from "../support/processes.ts";
 import { filesIn } from "../support/raw-files.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
@@ -139,10 +140,9 @@ describe("a backup that is interrupted", () => {
   test.each(["b", "b.tar"])("by SIGKILL leaves no %s and no file that could be mistaken for a backup", async (name) => {
     const { dataDir, server, push } = await largeDomain();
     const backupDir = makeFolder();
-    const backup = spawnProgram(["backup", "--to", join(backupDir, name)], { DATA_DIR: dataDir });
+    const interrupted = signalledWhileWriting(/partial-.*(blobs|archive\.tar)/, "SIGKILL");
+    const backup = spawnProgram(["backup", "--to", join(backupDir, name)], { DATA_DIR: dataDir, ...interrupted });
     const ended = new Promise((done) => backup.on("exit", (_code, signal) => done(signal)));
-    await appears(backupDir, /partial-.*(blobs|archive\.tar)/);
-    backup.kill("SIGKILL");
     expect(await ended).toBe("SIGKILL");
     const [left = ""] = readdirSync(backupDir);
     expect(left).toMatch(/\.partial-[0-9a-f]{12}$/);
@@ -157,14 +157,13 @@ describe("a backup that is interrupted", () => {
   test("by SIGTERM cleans up and reports that nothing was written", async () => {
     const { dataDir } = await largeDomain();
     const backupDir = makeFolder();
-    const backup = spawnProgram(["backup", "--to", join(backupDir, "b")], { DATA_DIR: dataDir });
+    const interrupted = signalledWhileWriting(/partial-.*blobs/, "SIGTERM");
+    const backup = spawnProgram(["backup", "--to", join(backupDir, "b")], { DATA_DIR: dataDir, ...interrupted });
     let said = "";
     backup.stderr?.on("data", (chunk) => {
       said += String(chunk);
     });
     const ended = new Promise((done) => backup.on("close", done));
-    await appears(backupDir, /partial-.*blobs/);
-    backup.kill("SIGTERM");
     expect(await ended).toBe(1);
     expect(said).toContain("Interrupted (SIGTERM)");
     expect(readdirSync(backupDir)).toEqual([]);
@@ -177,10 +176,9 @@ test("a restore interrupted by SIGKILL leaves a folder that servers and further 
   await succeed(["backup", "--to", join(backupDir, "b")], dataDir);
   const restored = emptyFolder(backupDir, "restored", dataDir);
   const argv = ["restore", "--from", join(backupDir, "b"), "--keep-open"];
-  const restore = spawnProgram(argv, { DATA_DIR: restored });
+  const interrupted = signalledWhileWriting(/restore-unfinished\/.*blobs/, "SIGKILL");
+  const restore = spawnProgram(argv, { DATA_DIR: restored, ...interrupted });
   const ended = new Promise((done) => restore.on("exit", (_code, signal) => done(signal)));
-  await appears(restored, /restore-unfinished\/.*blobs/);
-  restore.kill("SIGKILL");
   expect(await ended).toBe("SIGKILL");
 
   for (const again of [["serve"], argv]) {
@@ -237,8 +235,26 @@ test("a restore onto another disk replaces no database that was created meanwhil
   expect(readFileSync(join(restored, "sealpush.sqlite3"), "utf8")).toBe("new");
 });
 
-function preloaded(module: string): string {
-  return `--import data:text/javascript,${encodeURIComponent(module)}`;
+/** The process gets the signal when it writes the 40th time to files whose paths match: from outside, it might be done already. */
+function signalledWhileWriting(shape: RegExp, signal: NodeJS.Signals) {
+  const module = `
+    import fs from "node:fs/promises";
+    import { syncBuiltinESMExports } from "node:module";
+    const { open } = fs;
+    let writes = 0;
+    fs.open = async (path, ...options) => {
+      const file = await open(path, ...options);
+      if (!${shape}.test(String(path))) return file;
+      const write = file.write.bind(file);
+      file.write = (...content) => {
+        writes += 1;
+        if (writes === 40) process.kill(process.pid, "${signal}");
+        return write(...content);
+      };
+      return file;
+    };
+    syncBuiltinESMExports();`;
+  return { NODE_OPTIONS: preloaded(module) };
 }
 
 /** Waits for a file after the first look for an unfinished restore. */

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { countEveryone, openTestDomain, stranger, TestClock } from "../support/domain.ts";
@@ -8,7 +7,8 @@ import { makeFolder } from "../support/folders.ts";
 import { makeGroup, makeServiceToken } from "../support/groups.ts";
 import { createOwnedPushes } from "../support/owned-pushes.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
-import { runProgram, spawnProgram } from "../support/processes.ts";
+import { preloaded } from "../support/preload.ts";
+import { runProgram, runToItsEnd, spawnProgram } from "../support/processes.ts";
 import { statusWithCookie } from "../support/signed-in-client.ts";
 
 const masterKey = { PWPUSH_MASTER_KEY: "5ea1".repeat(16) };
@@ -151,24 +151,22 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   await returned[Symbol.asyncDispose]();
 });
 
-/** Runs the move and kills it after it has reported progress `times` times. */
+/** Runs a move that is killed when it reports progress the given time. From outside, it might have gone on meanwhile. */
 async function killedMove(databases: Databases, from: string, to: string, times: number) {
-  const child = spawnProgram(["move", "--from", from, "--to", to], settingsAt(databases, from));
+  const killed = preloaded(`
+    let steps = 0;
+    process.stderr.write = () => {
+      steps += 1;
+      if (steps === ${times}) process.kill(process.pid, "SIGKILL");
+      return true;
+    };`);
+  const settings = { ...settingsAt(databases, from), NODE_OPTIONS: killed };
+  const child = spawnProgram(["move", "--from", from, "--to", to], settings);
   onTestFinished(() => {
     child.kill("SIGKILL");
   });
-  let stdout = "";
-  child.stdout?.on("data", (chunk) => {
-    stdout += String(chunk);
-  });
-  const ended = new Promise<number | "killed">((done) => child.on("close", (code) => done(code ?? "killed")));
-  if (child.stderr === null) throw new Error("The move has no output.");
-  let steps = 0;
-  for await (const _progress of createInterface({ input: child.stderr })) {
-    steps += 1;
-    if (steps === times) child.kill("SIGKILL");
-  }
-  return { ended: await ended, stdout };
+  const { exitCode, stdout } = await runToItsEnd(child);
+  return { ended: exitCode ?? "killed", stdout };
 }
 
 /** Repeats the move until it completes: each run gets further than the previous one. */

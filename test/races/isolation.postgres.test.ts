@@ -24,8 +24,8 @@ async function makeDatabase(isolation: Isolation): Promise<string> {
   return url;
 }
 
-async function openTwoDomains(isolation: Isolation): Promise<readonly [TestDomain, TestDomain]> {
-  const environment = { DATABASE_URL: await makeDatabase(isolation) };
+async function openTwoDomains(url: string): Promise<readonly [TestDomain, TestDomain]> {
+  const environment = { DATABASE_URL: url };
   const dataDir = makeDataDir();
   const open = async () => {
     const fixture = await openTestDomain({ dataDir, environment });
@@ -58,6 +58,24 @@ const incomingPush = (sourceId: number, now: number): IncomingPush => ({
   },
 });
 
+/** A claim waits for a transaction that changes its push, and succeeds once that one has committed. */
+async function expectRetriedClaim({ domain }: TestDomain, url: string): Promise<void> {
+  const { urlToken } = await domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query("BEGIN");
+    await client.query("UPDATE pushes SET views = views");
+    const claimed = domain.pushes.claimView(urlToken, countEveryone, stranger);
+    const waiting = "SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid";
+    await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
+    await client.query("COMMIT");
+    expect(await claimed).toMatchObject({ outcome: "revealed", payload: "x" });
+  } finally {
+    await client.end();
+  }
+}
+
 const conflictsOf = (fixtures: readonly TestDomain[]) =>
   fixtures.reduce((sum, { domain }) => sum + domain.db.counts.conflicts, 0);
 
@@ -79,7 +97,8 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
   });
 
   it("a push is retrieved exactly as often as allowed, and conflicting claims are retried to success", async () => {
-    const fixtures = await openTwoDomains(isolation);
+    const url = await makeDatabase(isolation);
+    const fixtures = await openTwoDomains(url);
     for (const [owner, views] of [
       [stranger, 1],
       [signedIn(7), 3],
@@ -87,13 +106,14 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
     ] as const) {
       await expectExactViews(fixtures, owner, views);
     }
+    await expectRetriedClaim(fixtures[0], url);
     const conflicts = conflictsOf(fixtures);
     if (isolation === "read committed") expect(conflicts).toBe(0);
     else expect(conflicts).toBeGreaterThan(0);
   });
 
   it("concurrent imports of different pushes conflict at most for the first ids", async () => {
-    const fixtures = await openTwoDomains(isolation);
+    const fixtures = await openTwoDomains(await makeDatabase(isolation));
     const destinations = fixtures.map(({ domain, effects }) =>
       createDomainDestination(domain, effects, "another server"),
     );
@@ -107,7 +127,7 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
   });
 
   it("concurrent edits, deletions and views of one push are all applied", async () => {
-    const fixtures = await openTwoDomains(isolation);
+    const fixtures = await openTwoDomains(await makeDatabase(isolation));
     const owner = signedIn(7);
     const { urlToken } = await fixtures[0].domain.pushes.create({ payload: "first", expireAfterViews: 20 }, owner);
     const works = Array.from({ length: 30 }, (_, at) => {
@@ -125,7 +145,7 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
   });
 
   it("concurrent sign-ups for one address, and administrators removing each other, keep the invariants", async () => {
-    const fixtures = await openTwoDomains(isolation);
+    const fixtures = await openTwoDomains(await makeDatabase(isolation));
     const password = "a long enough password";
     const made = await Promise.allSettled(
       Array.from({ length: 6 }, (_, at) =>
@@ -143,7 +163,7 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
   });
 
   it("two sweepers end and delete each push once", async () => {
-    const fixtures = await openTwoDomains(isolation);
+    const fixtures = await openTwoDomains(await makeDatabase(isolation));
     const { clock, domain } = fixtures[0];
     for (let at = 0; at < 60; at += 1) await domain.pushes.create({ payload: "x", expireAfterDays: 1 }, stranger);
     const now = clock.now() + 2 * 24 * 60 * 60 * 1_000;

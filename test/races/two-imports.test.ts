@@ -5,8 +5,25 @@ import { settingsOfEngine } from "../support/engine.ts";
 import { importOf } from "../support/password-pusher/import-run.ts";
 import { installProduction } from "../support/password-pusher/installations.ts";
 import { addManyPushes, manyTokenOf } from "../support/password-pusher/many-pushes.ts";
+import { preloaded } from "../support/preload.ts";
 import { newDataDir, runProgram, runToItsEnd, spawnProgram } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
+
+/** Neither import continues before both have created their reports: one might otherwise end before the other begins. */
+const waitingForBoth = (reports: readonly string[]) => `
+  import fs from "node:fs";
+  import { syncBuiltinESMExports } from "node:module";
+  const reports = ${JSON.stringify(reports)};
+  const { openSync } = fs;
+  fs.openSync = (path, ...options) => {
+    const file = openSync(path, ...options);
+    const isMissing = (report) => !fs.existsSync(report);
+    while (reports.includes(path) && reports.some(isMissing)) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+    return file;
+  };
+  syncBuiltinESMExports();`;
 
 const manyPushes = 1_500;
 const tables = ["users", "pushes", "audit_entries", "notifications", "files"];
@@ -16,8 +33,9 @@ test("two concurrent imports import each row once in total, and neither reports 
   const dataDir = newDataDir();
   const environment = { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir };
   const reports = ["first", "second"].map((name) => join(dirname(dataDir), `${name}.json`));
+  const together = { ...environment, NODE_OPTIONS: preloaded(waitingForBoth(reports)) };
   const runs = await Promise.all(
-    reports.map((report) => runToItsEnd(spawnProgram(importOf(installation, "--report", report), environment))),
+    reports.map((report) => runToItsEnd(spawnProgram(importOf(installation, "--report", report), together))),
   );
   for (const { exitCode, stdout, stderr } of runs) {
     expect(exitCode, stderr).toBe(3);
