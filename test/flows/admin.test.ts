@@ -364,6 +364,7 @@ test("the settings are grouped, with meaning, allowed values, default and origin
   for (const text of [settingTable.limits.title, meaning, "600", admin.fromEnvironment, allowed, defaultShown]) {
     expect(body).toContain(text);
   }
+  expect(body).toMatch(/<details class="admin-setting disclosure" open/);
   expect(await namesFor("?q=THROTTLING__MINUTE")).toEqual(["PWP__THROTTLING__MINUTE"]);
   expect(await namesFor("?q=requests+per+minute")).toContain("PWP__THROTTLING__MINUTE");
   expect(await namesFor("?from=environment&q=throttling__minute")).toEqual(["PWP__THROTTLING__MINUTE"]);
@@ -378,4 +379,8 @@ test("an email whose link has expired is not sent again", async () => {
   const answer = await root.post(`/admin/mails/${failedMailId}/retry`);
   expect(answer).toMatchObject({ status: 422 });
   expect(answer.body).toContain(admin.linkOver);
+  expect(answer.body).toContain(admin.mailKinds.reset_password);
+  expect(answer.body).not.toContain(admin.retryEmails);
+  await giveUpMail(fixture, "carol@example.com");
+  expect((await root.get("/admin/mails")).body).toContain(admin.retryEmails);
 });
