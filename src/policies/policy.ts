@@ -163,6 +163,11 @@ export function combine(...policies: readonly Policy[]): Policy {
   );
 }
 
+/** The kinds of push that this policy leaves: what the server must not see is neither an address nor a QR code. */
+export function allowedKinds({ kinds, encryptionRequired }: Policy): readonly KindName[] {
+  return encryptionRequired ? kinds.filter((kind) => kind === "text" || kind === "file") : kinds;
+}
+
 /** The names of the rules that restrict something. */
 export function activeRules(policy: Policy): readonly RuleName[] {
   return ruleNames.filter((name) => JSON.stringify(policy[name]) !== JSON.stringify(noRules[name]));

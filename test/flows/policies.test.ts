@@ -266,7 +266,8 @@ describe("GET /api/sealpush/policy", () => {
       anonymous_access: false,
       pushes: {
         file_attachments: { enabled: false, requires_authentication: true },
-        url_pushes: { enabled: true },
+        // The server would see it.
+        url_pushes: { enabled: false },
         qr_code_pushes: { enabled: false },
       },
     });

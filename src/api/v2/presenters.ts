@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import { presentOptions, presentOwnersOptions, presentPreset } from "../../http/push-options.ts";
-import type { CallerPolicy, Policy } from "../../policies/policies.ts";
+import { allowedKinds, type CallerPolicy, type Policy } from "../../policies/policies.ts";
 import type {
   AuditEntry,
   CallerPreset,
@@ -190,7 +190,7 @@ export function presentVersion(config: Config, version: string, policy: Policy):
   const { files } = config;
   // Without an account, nobody could be notified.
   const allowsAnonymous = config.allowAnonymous && !policy.notifyOnViewRequired;
-  const isEnabled = (kind: KindName) => ({ enabled: policy.kinds.includes(kind) });
+  const isEnabled = (kind: KindName) => ({ enabled: allowedKinds(policy).includes(kind) });
   return {
     application_version: version,
     api_version: "2.1",

@@ -5,6 +5,7 @@ import { type FormFields, textOf, wholeNumberOf } from "../../http/body/form-fie
 import type { Messages } from "../../i18n/i18n.ts";
 import {
   activeRules,
+  allowedKinds,
   combine,
   describeChange,
   noRules,
@@ -18,7 +19,6 @@ import { Checkbox, NumberField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { allowedKinds } from "../push-form/form.ts";
 import type { SignedInRequest } from "../request.ts";
 import {
   type FormDeclaration,

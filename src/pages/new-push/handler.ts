@@ -9,7 +9,7 @@ import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
-import { type Policy, settingsUnder } from "../../policies/policies.ts";
+import { allowedKinds, type Policy, settingsUnder } from "../../policies/policies.ts";
 import { asksForLinkDelivery, type CallerPreset, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
 import { renderGone } from "../gone.tsx";
@@ -18,7 +18,6 @@ import { exactEnd, offeredTimes, offersDays } from "../push-form/controls.tsx";
 import { describeProblems, type FieldName, filesTooLarge, ownersFields, valuesOf } from "../push-form/fields.tsx";
 import {
   accountMark,
-  allowedKinds,
   enabledKinds,
   formLimits,
   offeredMails,

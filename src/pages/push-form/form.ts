@@ -17,11 +17,6 @@ export function enabledKinds(config: Pick<Config, "kinds">): readonly KindName[]
   return kindNames.filter((kind) => config.kinds[kind].enabled);
 }
 
-/** The kinds of push that this policy leaves: what the server must not see is neither an address nor a QR code. */
-export function allowedKinds({ kinds, encryptionRequired }: Policy): readonly KindName[] {
-  return encryptionRequired ? kinds.filter((kind) => kind === "text" || kind === "file") : kinds;
-}
-
 /** What the form that makes or edits a push depends on, besides the values of its fields. */
 export interface PushForm {
   readonly kind: KindName;
