@@ -124,6 +124,19 @@ describe("a secret that was opened in place of its step", () => {
     }
   });
 
+  it("says that no answer came if the browser is offline, and opens when it is back", async () => {
+    const push = await site.push({ payload: "canary", expire_after_views: 1 }, "owned");
+    const { page } = await site.visit({ expectedErrors: /ERR_INTERNET_DISCONNECTED|open-in-place/ });
+    await page.goto(push.path);
+    await page.context().setOffline(true);
+    await openButton(page).click();
+    await page.getByText(step.unanswered).waitFor();
+    await page.context().setOffline(false);
+    await openButton(page).click();
+    await expectShown(page);
+    expect(await views(push.urlToken)).toBe(1);
+  });
+
   it("asks for its passphrase in place too, and again when it is reloaded", async () => {
     const { urlToken, path } = await site.push({ payload: "canary", passphrase: "phrase" }, "owned");
     const { page } = await site.visit();

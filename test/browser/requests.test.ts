@@ -1,7 +1,7 @@
 import { fingerprintOf, readFragment } from "@sealpush/age/key-check";
 import { makeLinkKey } from "@sealpush/age/link-key";
 import { openFile } from "@sealpush/age/open";
-import type { Page, Request } from "playwright-core";
+import type { Locator, Page, Request } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { en, findMessages } from "../../src/i18n/i18n.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
@@ -62,6 +62,11 @@ async function answersOn(page: Page) {
       return { push, content: await openAnswer(push.payload, identity, request ?? "") };
     }),
   );
+}
+
+async function isAbove(upper: Locator, lower: Locator): Promise<boolean> {
+  const [upperBox, lowerBox] = [await upper.boundingBox(), await lower.boundingBox()];
+  return upperBox !== null && lowerBox !== null && upperBox.y + upperBox.height <= lowerBox.y;
 }
 
 const sentBy = (requests: readonly Request[]) =>
@@ -168,6 +173,7 @@ test("with a passphrase, the answers open wherever the owner signs in, and the s
   await field.fill("wrong horse");
   await device.page.getByRole("button", { name: text.unlock }).click();
   await device.page.getByText(text.wrongPassphrase).waitFor();
+  expect(await isAbove(device.page.getByText(text.wrongPassphrase), field)).toBe(true);
   await field.fill(passphrase);
   await device.page.getByRole("button", { name: text.unlock }).click();
   const [found] = await answersOn(device.page);
@@ -336,6 +342,10 @@ test("an empty answer is refused before it is sent, and a closed request takes n
   await stranger.page.goto(link);
   await stranger.page.getByRole("button", { name: text.send }).click();
   await stranger.page.getByText(text.nothing).waitFor();
+  const field = stranger.page.getByLabel(text.text, { exact: true });
+  expect(await field.evaluate((found) => found === document.activeElement)).toBe(true);
+  const problem = stranger.page.getByRole("alert").filter({ hasText: text.nothing });
+  expect(await isAbove(problem, field)).toBe(true);
   await page.goto(answersUrl);
   await page.locator("summary").filter({ hasText: text.close }).click();
   await page.getByRole("button", { name: text.close }).click();
@@ -415,7 +425,9 @@ describe("an answer that could not be sent", () => {
     const many = Array.from({ length: 11 }, (_, at) => ({ ...chosen, name: `${at}.txt` }));
     await stranger.getByLabel(text.files, { exact: true }).setInputFiles(many);
     await stranger.getByRole("button", { name: text.send }).click();
-    await stranger.getByText("Choose at least one file and at most 10.").waitFor();
+    const problem = stranger.getByRole("alert").filter({ hasText: "Choose at least one file and at most 10." });
+    await problem.waitFor();
+    expect(await isAbove(problem, stranger.getByLabel(text.files, { exact: true }))).toBe(true);
     await stranger.getByLabel(text.files, { exact: true }).setInputFiles([chosen]);
     await expectSent(stranger);
   });

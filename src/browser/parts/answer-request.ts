@@ -54,6 +54,12 @@ export function keepFingerprint(): void {
 
 const filesField = "files[]";
 
+interface Problem {
+  readonly text: string | undefined;
+  /** The id of the field. */
+  readonly at: "payload" | "files";
+}
+
 class AnswerSealing implements FormSealing {
   readonly isOn = true;
   readonly #form: HTMLFormElement;
@@ -73,19 +79,19 @@ class AnswerSealing implements FormSealing {
       .filter((value) => value instanceof File && (value.name !== "" || value.size > 0));
     data.delete(filesField);
     const problem = this.#problemOf(text, files as File[]);
-    this.#say("problem", problem);
+    this.#sayProblem(problem);
     if (problem !== undefined || (await checkKey(this.#dataset.recipient ?? "")) === "wrong") return false;
-    this.#say("status", this.#dataset.sealing);
+    this.#sayStatus(this.#dataset.sealing);
     try {
       await this.#replace(data, text, files as File[]);
       return true;
     } catch (error) {
       // A chosen file cannot be read any more; nothing was sent.
       if (!(error instanceof DOMException || error instanceof TypeError)) throw error;
-      this.#say("problem", this.#dataset.unreadable);
+      this.#sayProblem({ text: this.#dataset.unreadable, at: "files" });
       return false;
     } finally {
-      this.#say("status", "");
+      this.#sayStatus("");
     }
   }
 
@@ -93,12 +99,13 @@ class AnswerSealing implements FormSealing {
     return `${next}${location.hash}`;
   }
 
-  #problemOf(text: string, files: readonly File[]): string | undefined {
+  #problemOf(text: string, files: readonly File[]): Problem | undefined {
     const { nothing, tooLong, charactersMax, tooMany, countMax, tooLarge, bytesMax } = this.#dataset;
-    if (text === "" && files.length === 0) return nothing;
-    if (countCharacters(text) > Number(charactersMax)) return tooLong;
-    if (files.length > Number(countMax)) return tooMany;
-    return files.reduce((sum, { size }) => sum + size, 0) > Number(bytesMax) ? tooLarge : undefined;
+    if (text === "" && files.length === 0) return { text: nothing, at: this.#field("payload") ? "payload" : "files" };
+    if (countCharacters(text) > Number(charactersMax)) return { text: tooLong, at: "payload" };
+    if (files.length > Number(countMax)) return { text: tooMany, at: "files" };
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    return bytes > Number(bytesMax) ? { text: tooLarge, at: "files" } : undefined;
   }
 
   async #replace(data: FormData, text: string, files: readonly File[]): Promise<void> {
@@ -116,9 +123,26 @@ class AnswerSealing implements FormSealing {
     data.set("payload", await sealText(content, recipient, ""));
   }
 
-  #say(where: "problem" | "status", text: string | undefined): void {
-    const element = this.#form.querySelector(`[data-answer-${where}]`);
-    if (element !== null) element.textContent = text ?? "";
+  #field(id: Problem["at"]): HTMLElement | null {
+    return this.#form.querySelector<HTMLElement>(`#${id}`);
+  }
+
+  /** At its field, as the server does. */
+  #sayProblem(problem: Problem | undefined): void {
+    const element = this.#form.querySelector<HTMLElement>("[data-answer-problem]");
+    for (const id of ["payload", "files"] as const) this.#field(id)?.removeAttribute("aria-invalid");
+    element?.toggleAttribute("hidden", problem === undefined);
+    if (problem === undefined || element === null) return;
+    element.replaceChildren(problem.text ?? "");
+    const field = this.#field(problem.at);
+    const row = field?.closest(".field");
+    (row?.querySelector(":scope > .field-hint") ?? row?.firstElementChild)?.after(element);
+    field?.setAttribute("aria-invalid", "true");
+    field?.focus();
+  }
+
+  #sayStatus(text: string | undefined): void {
+    this.#form.querySelector("[data-answer-status]")?.replaceChildren(text ?? "");
   }
 }
 

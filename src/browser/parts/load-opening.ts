@@ -3,7 +3,7 @@ import { openingName, withTabStorage } from "./tab-storage.ts";
 /**
  * The script that opens a secret in place (open-in-place.ts) is loaded when the form is sent, or when this tab has opened the
  * secret before, because most of those who see a link for the first time wait for its bytes. If it does not load, the browser
- * sends the form.
+ * sends the form, unless it knows that it is offline: then the page says that no answer came.
  */
 export function loadOpening(): void {
   const place = document.querySelector<HTMLElement>("[data-opening-failed]");
@@ -14,19 +14,28 @@ export function loadOpening(): void {
     const src = `${place.dataset.script}#${document.scripts.length}`;
     Object.assign(script, { type: "module", src, integrity: place.dataset.integrity });
     script.addEventListener("load", then);
-    script.addEventListener("error", () => form?.submit());
+    script.addEventListener("error", () => {
+      if (navigator.onLine) {
+        form?.submit();
+        return;
+      }
+      place.hidden = false;
+      loadOnSubmit();
+    });
     document.head.append(script);
   };
+  const loadOnSubmit = () =>
+    form?.addEventListener(
+      "submit",
+      (event) => {
+        event.preventDefault();
+        load(() => form.requestSubmit());
+      },
+      { once: true },
+    );
   if (withTabStorage((storage) => storage.getItem(openingName)) !== null) {
     load(() => undefined);
     return;
   }
-  form?.addEventListener(
-    "submit",
-    (event) => {
-      event.preventDefault();
-      load(() => form.requestSubmit());
-    },
-    { once: true },
-  );
+  loadOnSubmit();
 }

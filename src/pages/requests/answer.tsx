@@ -56,7 +56,12 @@ function answerForm(urlToken: string): FormDeclaration<PageRequest, NewAnswer, A
       const request = await findRequest(page);
       if (request === undefined) return renderUnknown(page);
       const isLost = state.status === 503 || state.status === 422;
-      const problems = isLost ? { ...again(page, answer), ...state.problems } : state.problems;
+      const isEmpty = request.wantsFiles && answer.payload === "" && state.problems.payload !== undefined;
+      const problems = {
+        ...(isLost && again(page, answer)),
+        ...state.problems,
+        ...(isEmpty && { payload: page.messages.requests.nothing }),
+      };
       return renderAnswer(page, request, answer.isSealed ? "" : answer.payload, { ...state, problems });
     },
     waitText({ messages, services }, error) {
@@ -263,7 +268,7 @@ function answerView(model: AnswerModel, page: PageContext): Page {
             data-unreadable={text.fileUnreadable}
           />
           <AnswerFields model={model} page={page} />
-          <p class="field-problem" role="alert" data-answer-problem />
+          <p class="field-problem" role="alert" hidden data-answer-problem />
           <SealingNotices page={page} />
           <p role="status" data-answer-status />
           {request.wantsFiles && <SendingMeter messages={messages} />}
