@@ -27,6 +27,7 @@ export { type CallerPreset, createPresets, type Presets } from "./presets/preset
 export type * from "./push.ts";
 export { type OptionAnsweredTo, type OptionReader, optionRules, optionsAnsweredTo } from "./push-options.ts";
 export { shellActor } from "./read/admin-list.ts";
+export { everyPush } from "./read/search.ts";
 export type { AccountStoredLinkKey, StoredLinkKeys } from "./stored-link-keys.ts";
 export { auditKindNames } from "./stored-values.ts";
 

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import { type Group, type GroupMember, membersPerPage } from "../../policies/policies.ts";
-import type { ListedPush, OthersTrailPage } from "../../pushes/pushes.ts";
+import { everyPush, type ListedPush, type OthersTrailPage } from "../../pushes/pushes.ts";
 import { Timeline } from "../audit/view.tsx";
 import { dashboardPath } from "../dashboard/filter.ts";
 import { shownName } from "../dashboard/push-parts.tsx";
@@ -111,8 +111,7 @@ export async function showMember(page: SignedInRequest): Promise<FastifyReply> {
   const member = await memberOf(page);
   if (member === undefined) return page.notFound();
   const number = pageOf(page.request);
-  const asked = { state: "all", kind: null, text: "", order: "newest", page: number } as const;
-  const { pushes: found, hasMore } = await pushes.search(member.userId, asked);
+  const { pushes: found, hasMore } = await pushes.search(member.userId, everyPush(number));
   const model = { member, pushes: found, hasMore: hasMore && number < pageMax, page: number, nowMs: clock.now() };
   return page.render(memberView, model, { selfPath: pushesPage(member, number) });
 }

@@ -3,6 +3,7 @@ import { noOrigin } from "../../accounts/accounts.ts";
 import { wholeNumberOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
 import { combine, type Group } from "../../policies/policies.ts";
+import { everyPush } from "../../pushes/pushes.ts";
 import { ActivityList, type ActivityModel } from "../activity/list.tsx";
 import { listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
@@ -57,8 +58,8 @@ export async function showServicePushes(page: SignedInRequest): Promise<FastifyR
   if (group === undefined) return page.notFound();
   const number = pageOf(page.request);
   const account = await accounts.findServiceAccount(group.id);
-  const asked = { state: "all", kind: null, text: "", order: "newest", page: number } as const;
-  const found = account === undefined ? { pushes: [], hasMore: false } : await pushes.search(account.id, asked);
+  const found =
+    account === undefined ? { pushes: [], hasMore: false } : await pushes.search(account.id, everyPush(number));
   const model = { group, ...found, page: number, nowMs: clock.now() };
   return page.render(servicePushesView, model, { selfPath: pushesPage(group.id, number) });
 }

@@ -30,6 +30,11 @@ type SearchDeps = Pick<PushDeps, "clock" | "vault" | "storedLinkKeys"> & {
   readonly store: { readonly lists: Pick<Store["lists"], "filtered" | "summaries" | "labels" | "byIds"> };
 };
 
+/** The search for every push of an owner. @param page from 1. */
+export function everyPush(page: number): PushSearch {
+  return { state: "all", kind: null, text: "", order: "newest", page };
+}
+
 /** Folds case independently of the language, and compatibility forms (full width, ligatures) into one. */
 export function foldCase(text: string): string {
   return text.normalize("NFKC").toUpperCase().normalize("NFKC");
