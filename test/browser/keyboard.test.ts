@@ -110,6 +110,36 @@ describe("with only the keyboard", () => {
     expect((await page.goto(pathOf(link)))?.status()).toBe(404);
   });
 
+  it("a push is found in the list and renamed, and a secret requested", async () => {
+    const { urlToken } = await site.push({ payload: "x", name: "Router" }, "owned");
+    const { page, context } = await site.visit({ signedIn: true, reducedMotion: "reduce" });
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.goto("/p");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await reach(page, en.dashboard.auditTitle);
+    await tabTo(page, en.dashboard.edit);
+    await page.keyboard.press("Enter");
+    await reach(page, en.edit.heading);
+    expect((await focusOf(page)).name).toBe(en.newPush.name);
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("Router, office");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`/p/${urlToken}/preview`);
+    await page.goto("/p?q=office");
+    await page.getByRole("link", { name: "Router, office", exact: true }).waitFor();
+
+    await page.goto("/requests/new");
+    await page.keyboard.type("Root password");
+    await tabTo(page, en.requests.submit);
+    await page.keyboard.press("Enter");
+    await reach(page, "Root password");
+    await tabTo(page, en.requests.copyLink);
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toContain("/requests/");
+  });
+
   it("a secret is opened as a screen reader reads it: in order, nothing twice, and each answer announced", async () => {
     const { page } = await site.visit();
     const { step, secret, actions } = en;
