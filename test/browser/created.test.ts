@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { createLink, newPushForm, pathOf, unfold, urlTokenOf } from "../support/browser-forms.ts";
+import { copyBy, createLink, newPushForm, pathOf, unfold, urlTokenOf } from "../support/browser-forms.ts";
 import { messagesIn } from "../support/messages.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
 import { contentOf } from "../support/shared-browser.ts";
@@ -270,8 +270,7 @@ describe("the scripts of the page of a new link", () => {
       [created.copyLink, link],
       [created.copyMessage, await page.getByLabel(created.message).inputValue()],
     ] as const) {
-      await page.getByRole("button", { name: button }).click();
-      await page.getByRole("status").filter({ hasText: en.actions.copied }).first().waitFor();
+      await copyBy(page, () => page.getByRole("button", { name: button }).click());
       expect(await page.evaluate("navigator.clipboard.readText()")).toBe(expected);
     }
   });

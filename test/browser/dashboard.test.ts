@@ -1,6 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { copyBy } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
@@ -207,8 +208,7 @@ describe("copying a link from the dashboard", () => {
     const { path } = await site.push({ payload: "secret", name: "to copy", retrieval_step: true }, "owned");
     await page.goto("/p");
     const row = rowOf(page, "to copy");
-    await row.getByRole("link", { name: dashboard.copyLink }).click();
-    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    await copyBy(page, () => row.getByRole("link", { name: dashboard.copyLink }).click());
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(`${site.baseUrl}${path}`);
     expect(new URL(page.url()).pathname).toBe("/p");
   });

@@ -8,7 +8,7 @@ import { writePayload } from "@sealpush/age/sealed-content";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { newPushForm, unfold } from "../support/browser-forms.ts";
+import { copyBy, newPushForm, unfold } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { runProgram } from "../support/processes.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
@@ -101,8 +101,7 @@ describe("a text sealed in the browser", () => {
     await unfold(page, en.created.showPrint);
     expect(await page.locator("#print_text").isVisible()).toBe(true);
     await page.getByText(endToEnd.linkOnce).waitFor();
-    await page.getByRole("button", { name: en.created.copyLink, exact: true }).click();
-    await page.getByText(en.actions.copied, { exact: true }).first().waitFor();
+    await copyBy(page, () => page.getByRole("button", { name: en.created.copyLink, exact: true }).click());
     await page.reload();
     await page.getByText(endToEnd.keyGoneText).waitFor();
     expect(await page.locator("#link").isVisible()).toBe(false);

@@ -5,7 +5,7 @@ import { writePayload } from "@sealpush/age/sealed-content";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { createLink, kindTab, newPushForm, sendForm } from "../support/browser-forms.ts";
+import { copyBy, createLink, kindTab, newPushForm, sendForm } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { openSite } from "../support/site.ts";
 
@@ -73,13 +73,13 @@ describe.each([
       [1, "ada"],
       [3, password],
     ] as const) {
-      await page.getByRole("button", { name: secret.copyField({ label: fields[at].label }) }).click();
-      await page.getByText(actions.copied).waitFor();
+      await copyBy(page, () =>
+        page.getByRole("button", { name: secret.copyField({ label: fields[at].label }) }).click(),
+      );
       expect(await read()).toBe(expected);
       await page.getByText(actions.copied).waitFor({ state: "hidden" });
     }
-    await page.getByRole("button", { name: secret.copyField({ label: "Code" }) }).click();
-    await page.getByText(actions.copied).waitFor();
+    await copyBy(page, () => page.getByRole("button", { name: secret.copyField({ label: "Code" }) }).click());
     expectCurrentCode(String(await read()));
     await expectAccessibleLayout(page);
   });

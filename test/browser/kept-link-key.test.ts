@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { newPushForm, unfold } from "../support/browser-forms.ts";
+import { copyBy, newPushForm, unfold } from "../support/browser-forms.ts";
 import { sealingPages } from "../support/sealing-pages.ts";
 import { openSite } from "../support/site.ts";
 
@@ -13,7 +13,8 @@ const { openForm, sendForLink, sealInPage } = sealingPages(site);
 const question = /^dialog: /;
 
 const wholeLink = (page: Page) => page.locator("#link").inputValue();
-const copy = (page: Page) => page.getByRole("button", { name: created.copyLink, exact: true }).click();
+const copy = (page: Page) =>
+  copyBy(page, () => page.getByRole("button", { name: created.copyLink, exact: true }).click());
 const keptKeys = (page: Page) => page.evaluate(() => JSON.stringify(sessionStorage));
 
 async function expectGone(page: Page): Promise<void> {
@@ -37,7 +38,6 @@ describe("the page of a link that was sealed in this tab", () => {
     expect(addresses.join()).not.toContain("AGE-SECRET-KEY-1");
 
     await copy(page);
-    await page.getByText(en.actions.copied, { exact: true }).first().waitFor();
     await page.goto("/");
     expect(await keptKeys(page)).toBe("{}");
     await page.goBack();
@@ -60,7 +60,6 @@ describe("the page of a link that was sealed in this tab", () => {
     expect(await wholeLink(page)).toBe(link);
 
     await copy(page);
-    await page.getByText(en.actions.copied, { exact: true }).first().waitFor();
     await page.getByRole("link", { name: created.another, exact: true }).click();
     await page.waitForURL("**/?kind=text");
   });

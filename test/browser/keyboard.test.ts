@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { pathOf } from "../support/browser-forms.ts";
+import { copyBy, pathOf } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 import { email } from "../support/visit.ts";
 
@@ -86,8 +86,7 @@ describe("with only the keyboard", () => {
 
     await reach(page, en.created.heading);
     expect(await focusOf(page)).toEqual({ name: en.created.copyLink, seen: true });
-    await page.keyboard.press("Enter");
-    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    await copyBy(page, () => page.keyboard.press("Enter"));
     const link = String(await page.evaluate("navigator.clipboard.readText()"));
     await tabTo(page, en.created.another);
 
@@ -184,8 +183,7 @@ describe("with only the keyboard", () => {
     // Other tests use the clipboard at the same time.
     await page.evaluate("navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }");
     await tabTo(page, actions.copy);
-    await page.keyboard.press("Enter");
-    await page.getByRole("status").filter({ hasText: actions.copied }).waitFor();
+    await copyBy(page, () => page.keyboard.press("Enter"));
     expect(await page.evaluate("globalThis.copied")).toBe("canary");
     await tabTo(page, secret.reveal);
     await page.keyboard.press("Space");

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { newPushForm, pathOf } from "../support/browser-forms.ts";
+import { copyBy, newPushForm, pathOf } from "../support/browser-forms.ts";
 import { openMailSink } from "../support/mail-sink.ts";
 import { openSite } from "../support/site.ts";
 
@@ -130,8 +130,7 @@ describe("pushing and copying", () => {
     await page.mouse.click((submit?.x ?? 0) + 10, (submit?.y ?? 0) + 10);
     await page.waitForURL(/preview$/);
     const copy = await page.getByRole("button", { name: en.created.copyLink }).boundingBox();
-    await page.mouse.click((copy?.x ?? 0) + 10, (copy?.y ?? 0) + 10);
-    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    await copyBy(page, () => page.mouse.click((copy?.x ?? 0) + 10, (copy?.y ?? 0) + 10));
     expect(await page.evaluate("scrollY")).toBe(0);
     expect(await page.evaluate("navigator.clipboard.readText()")).toContain("/p/");
   });
@@ -144,8 +143,7 @@ describe("pushing and copying", () => {
     for (const key of keys.slice(0, -1)) await page.keyboard.press(key);
     await page.waitForURL(/preview$/);
     await page.waitForFunction("document.activeElement.dataset.copy === 'link'");
-    await page.keyboard.press(keys.at(-1) ?? "");
-    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    await copyBy(page, () => page.keyboard.press(keys.at(-1) ?? ""));
     const link = String(await page.evaluate("navigator.clipboard.readText()"));
     await page.goto(pathOf(link));
     await page.getByRole("button", { name: en.step.open }).click();

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { copyBy } from "../support/browser-forms.ts";
 import { contentOf } from "../support/shared-browser.ts";
 import { openSite } from "../support/site.ts";
 
@@ -139,8 +140,7 @@ describe("an opened text", () => {
     const { page, context } = await site.visit();
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await openSecret(page, (await site.push({ payload })).path);
-    await page.getByRole("button", { name: en.actions.copy }).click();
-    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    await copyBy(page, () => page.getByRole("button", { name: en.actions.copy }).click());
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(payload);
   });
 
@@ -261,8 +261,7 @@ describe("a long secret", () => {
       const copy = page.getByRole("button", { name: en.actions.copy });
       expect((await copy.boundingBox())?.y).toBeLessThan(700);
       expect(await page.evaluate("document.body.scrollHeight")).toBeLessThan(2_000);
-      await copy.click();
-      await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+      await copyBy(page, () => copy.click());
       expect(await positions()).toEqual(before);
       expect(await page.evaluate("scrollY")).toBe(0);
       expect(await page.evaluate("navigator.clipboard.readText()")).toBe(payload);
@@ -309,8 +308,7 @@ describe("the clipboard", () => {
     await openSecret(page, (await site.push({ payload: "canary" })).path);
     await openMenu(page);
     await page.getByLabel(secret.clearClipboard).check();
-    await page.getByRole("button", { name: en.actions.copy }).click();
-    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    await copyBy(page, () => page.getByRole("button", { name: en.actions.copy }).click());
     await page.evaluate(
       `navigator.clipboard.writeText = async () => { throw new DOMException("", "NotAllowedError"); }`,
     );

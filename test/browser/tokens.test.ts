@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { copyBy } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
@@ -113,8 +114,7 @@ describe("the tokens page", () => {
     await page.goto("/users/token");
     await page.getByLabel(tokens.name, { exact: true }).fill("copied");
     await page.getByRole("button", { name: tokens.submit }).click();
-    await page.getByRole("button", { name: tokens.copyToken }).click();
-    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    await copyBy(page, () => page.getByRole("button", { name: tokens.copyToken }).click());
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(await page.locator("#token").inputValue());
   });
 

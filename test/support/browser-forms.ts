@@ -75,6 +75,23 @@ export async function answerTo(page: Page, act: () => Promise<unknown>): Promise
   return answer;
 }
 
+/** Does what copies, and waits until the page has announced it, which it shows for seconds only. */
+export async function copyBy(page: Page, act: () => Promise<unknown>): Promise<void> {
+  const announcement = await page.evaluateHandle((copied) => {
+    const isShown = ({ target }: MutationRecord) => {
+      if (!(target instanceof HTMLElement) || !target.matches('[role="status"]')) return false;
+      return target.textContent.includes(copied) && target.getBoundingClientRect().height > 0;
+    };
+    const shown = new Promise<void>((resolve) => {
+      const observe = (changes: readonly MutationRecord[]) => changes.some(isShown) && resolve();
+      new MutationObserver(observe).observe(document, { childList: true, subtree: true });
+    });
+    return { shown };
+  }, en.actions.copied);
+  await act();
+  await announcement.evaluate(({ shown }) => shown);
+}
+
 /** Shows a part of the page of a link that is folded at first. */
 export async function unfold(page: Page, label: string): Promise<void> {
   await page.locator(".panel-toggle").filter({ hasText: label }).click();
