@@ -88,8 +88,8 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
               <>
                 <bdi translate={email.to === null ? undefined : untranslated}>
                   <EmailAddress email={email.to ?? admin.unreadable} />
-                </bdi>
-                {email.kind !== null && <div class="field-hint">{admin.mailKinds[email.kind]}</div>}
+                </bdi>{" "}
+                {email.kind !== null && <span class="field-hint">{admin.mailKinds[email.kind]}</span>}
               </>
             ),
           },
