@@ -68,7 +68,7 @@ describe.each([1, 5])(
         const urlToken = await createPush(domains, views);
         const lateBefore = late;
         proxy.intercept((statement) => {
-          if (random() < 0.2) proxy.deliverLate();
+          if (random() < 0.2) void proxy.deliverLate();
           if (!/UPDATE pushes SET views|^COMMIT/.test(statement)) return "pass";
           // About ten claims share a commit, so about every third commit is affected. The first one arrives late in any case.
           const drawn = random() < 0.04 ? (verdicts[Math.floor(random() * verdicts.length)] ?? "pass") : "pass";
@@ -78,7 +78,7 @@ describe.each([1, 5])(
         });
         const faulty = await race(domains, urlToken);
         proxy.intercept(() => "pass");
-        proxy.deliverLate();
+        await proxy.deliverLate();
         const outcomes = [...faulty, ...(await race(domains, urlToken))];
         expect(counted(outcomes, "revealed")).toBeLessThanOrEqual(views);
         // A view that no client got was counted for a request that got 503, or is the known gap of decision 0030.

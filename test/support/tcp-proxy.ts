@@ -14,7 +14,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly #listener: Server;
   readonly #port: number;
   readonly #connections = new Set<ProxiedConnection>();
-  readonly #late: (() => void)[] = [];
+  readonly #late: (() => Promise<void>)[] = [];
   #targetPort: number;
   #state: State = "whole";
   #delayMs = 0;
@@ -62,9 +62,12 @@ export class TcpProxy implements AsyncDisposable {
     return this.#late.length;
   }
 
-  /** Sends the statements that were held by "deliver late" to the server, although their clients have lost the connections. */
-  deliverLate(): void {
-    for (const deliver of this.#late.splice(0)) deliver();
+  /**
+   * Sends the statements that were held by "deliver late" to the server, although their clients have lost the connections. Resolves when
+   * they have been executed.
+   */
+  async deliverLate(): Promise<void> {
+    await Promise.all(this.#late.splice(0).map((deliver) => deliver()));
   }
 
   /** Resets all connections, and each new one until `heal`. */

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
+import { changeUsers } from "../../../test/support/access-rows.ts";
 import { clientAt, makeTestAccounts, makeUser, password } from "../../../test/support/accounts.ts";
-import { changeRows, readRows } from "../../../test/support/engine-database.ts";
+import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
 import { dayMs } from "../../base/clock.ts";
 
 it("are all removed in bounded batches, even if a batch removes accounts with their links", async () => {
@@ -41,4 +42,16 @@ it("are no accounts that somebody has signed in to, or that have an API token", 
   await accounts.removeAbandonedLinks(10);
   const kept = await readRows<{ email: string }>(db, "SELECT email FROM users ORDER BY email");
   expect(kept.map(({ email }) => email)).toEqual(["ada@example.com", "token@example.com", "visited@example.com"]);
+});
+
+it("are no accounts that existed before somebody signed up with their address", async () => {
+  const { accounts, db, access, advance } = makeTestAccounts();
+  for (const email of ["ada@example.com", "bob@example.com"]) await makeUser(accounts, email);
+  await changeUsers({ db, access }, { confirmedAt: null }, "bob@example.com");
+  advance(1);
+  await accounts.signUp({ email: "bob@example.com", password, language: "en", client: clientAt("bob") });
+  expect(await readRows(db, "SELECT sets_password FROM mailed_links")).toEqual([{ sets_password: 1 }]);
+  advance(8 * dayMs);
+  expect(await accounts.removeAbandonedLinks(10)).toBe(1);
+  expect(await countRows(db, "users")).toBe(2);
 });

@@ -16,8 +16,8 @@ export interface Wire {
   readonly intercept: (statement: string) => Interception;
   /** Called when a statement or an answer was lost. */
   readonly onLost: (interception: "lose request" | "lose answer") => void;
-  /** Called instead for "deliver late". @param deliver sends it to the server. */
-  readonly onLate: (deliver: () => void) => void;
+  /** Called instead for "deliver late". @param deliver sends it to the server, and resolves when it has been executed. */
+  readonly onLate: (deliver: () => Promise<void>) => void;
   /** The delay of each chunk, in each direction. */
   readonly delayMs: () => number;
 }
@@ -106,7 +106,13 @@ export class ProxiedConnection {
     }
     if (interception === "deliver late") {
       this.#client.resetAndDestroy();
-      this.#wire.onLate(() => this.#server.end(chunk));
+      this.#wire.onLate(async () => {
+        if (this.#server.closed) return;
+        // The server closes the connection after it.
+        const executed = new Promise<void>((resolve) => this.#server.once("close", () => resolve()));
+        this.#server.end(chunk);
+        await executed;
+      });
       return false;
     }
     if (interception !== "lose request") return true;
