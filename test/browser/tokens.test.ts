@@ -114,6 +114,7 @@ describe("the tokens page", () => {
     await page.goto("/users/token");
     await page.getByLabel(tokens.name, { exact: true }).fill("copied");
     await page.getByRole("button", { name: tokens.submit }).click();
+    await page.locator("#token").waitFor();
     await copyBy(page, () => page.getByRole("button", { name: tokens.copyToken }).click());
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(await page.locator("#token").inputValue());
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { giveUpMail, openAdministered } from "../support/administrators.ts";
-import { changeRows, countRows } from "../support/engine-database.ts";
+import { changeRows, readRows } from "../support/engine-database.ts";
 
 const { admin } = en;
 
@@ -35,16 +35,29 @@ test("all failed emails are queued again, once", async () => {
 });
 
 test("failed deletions of files are tried again now", async () => {
-  const { root, domain, fixture, trail } = await open();
+  const { root, domain, fixture, ownedPushes, trail } = await open();
   expect((await root.post("/admin/jobs/retry_deletions")).location).toBe("/admin/jobs?done=nothing");
   const dueAt = fixture.clock.now() + 3_600_000;
+  // Somebody has opened its push and may be downloading it.
+  const authorization = { authorization: `Bearer ${ownedPushes.apiToken}` };
+  const push = { files: [{ filename: "plan.txt", data: btoa("the plan") }] };
+  const made = { method: "POST", url: "/api/v2/pushes", payload: { push }, headers: authorization } as const;
+  const { url_token: urlToken } = (await fixture.server.inject(made)).json();
+  await fixture.server.inject(`/api/v2/pushes/${urlToken}`);
+  const [file] = await readRows<{ blobKey: string }>(
+    domain.db,
+    'SELECT blob_key AS "blobKey" FROM files WHERE id IN (SELECT file_id FROM download_tickets)',
+  );
+  const [failed, untried, opened] = ["a".repeat(32), "b".repeat(32), file?.blobKey];
   await changeRows(
     domain.db,
-    `INSERT INTO blob_deletions (blob_key, due_at, attempts) VALUES ('${"a".repeat(32)}', ${dueAt}, 3), ('${"b".repeat(32)}', ${dueAt}, 0)`,
+    `INSERT INTO blob_deletions (blob_key, due_at, attempts)
+     VALUES ('${failed}', ${dueAt}, 3), ('${untried}', ${dueAt}, 0), ('${opened}', ${dueAt}, 3)`,
   );
   const page = await root.get("/admin/jobs");
   expect(page.body).toContain(admin.retryDeletions);
   expect((await root.post("/admin/jobs/retry_deletions")).location).toBe("/admin/jobs?done=retried");
   expect(await trail()).toEqual(["retried_deletions "]);
-  expect(await countRows(domain.db, "blob_deletions", `due_at <> ${dueAt}`)).toBe(1);
+  const retried = await readRows(domain.db, `SELECT blob_key FROM blob_deletions WHERE due_at <> ${dueAt}`);
+  expect(retried).toEqual([{ blob_key: failed }]);
 });

@@ -71,7 +71,7 @@ export async function createOwnedPushes(fixture: TestApp, withFactors = true): P
     ? await addApp(clocked, session)
     : { app: { code: () => "000000" }, backupCodes: [] };
   if (withFactors) await addPasskey(clocked, session, canaries.makeCore("passkey's name"), password);
-  const idsIn = async (text: string) => (await readRows(db, text, userId)).map(({ id }) => Number(id));
+  const idsIn = async (text: string) => (await readRows(db, `${text} ORDER BY id`, userId)).map(({ id }) => Number(id));
   const ids = {
     session: await idsIn("SELECT id FROM sessions WHERE user_id = ?"),
     token: await idsIn("SELECT id FROM api_tokens WHERE user_id = ?"),

@@ -14,6 +14,7 @@ import {
 import { minuteMs } from "../../base/clock.ts";
 import { sql } from "../../database/statement.ts";
 import type { AccountsDeps } from "../deps.ts";
+import { createFactorStore } from "../store/factors.ts";
 
 /** An account with an app. */
 async function openAppFixture(overrides: Partial<AccountsDeps> = {}) {
@@ -32,6 +33,19 @@ describe("a code of the app", () => {
     expect(given.sessionToken).not.toBe(waiting.sessionToken);
     expect(await accounts.authenticateSession(waiting.sessionToken)).toBeUndefined();
     expect(await accounts.authenticateSession(given.sessionToken)).toMatchObject({ waitsForFactor: false });
+  });
+
+  test("is missing from a waiting session, so that no change inside a transaction takes it for a complete one", async () => {
+    const opened = await openFactorFixture();
+    const { db, access, signIn } = opened;
+    const { session } = await signIn();
+    await addApp(opened.fixture, session);
+    const waiting = await signIn();
+    const factors = createFactorStore(db, access);
+    const areComplete = [session, waiting.session].map(({ id, user }) =>
+      db.writeSerialized("accounts", (tx) => factors.isSessionComplete(tx, id, user.id)),
+    );
+    expect(await Promise.all(areComplete)).toEqual([true, false]);
   });
 
   test("completes only one of many simultaneous sign-ins", async () => {
