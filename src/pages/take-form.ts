@@ -124,9 +124,19 @@ export async function takeForm<Request extends PageRequest, Typed, Field extends
         : show(await stateAfter(page, form, typed, error));
   } finally {
     // Before the answer: a form that is sent again has the bytes of the budget back.
-    await upload?.abandon();
+    await giveBack(page, upload);
   }
   return await answer();
+}
+
+/** What cannot be given back now is removed by the sweeper later, and the form comes back all the same. */
+async function giveBack(page: PageRequest, upload: Received<unknown>["upload"]): Promise<void> {
+  try {
+    await upload?.abandon();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "unavailable") throw error;
+    page.reportUnavailable(error);
+  }
 }
 
 /** A handler that does nothing before its form is taken, so that the form comes back also where the token of its session is checked. */

@@ -1,5 +1,6 @@
 import { gunzipSync } from "node:zlib";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { unavailable } from "../../src/base/errors.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { startTestApp } from "../support/app.ts";
 import { countRows } from "../support/engine-database.ts";
@@ -102,3 +103,25 @@ test.each(["/p", "edit"] as const)(
     }
   },
 );
+
+test("a form comes back although its files cannot be given back", async () => {
+  await using fixture = await startTestApp({ environment: { PWP__ENABLE_FILE_PUSHES: "true" } });
+  const ada = await signInClient(fixture, "ada@example.com", { join: true });
+  const given = vi
+    .spyOn(fixture.app.domain.store, "abandonUploads")
+    .mockRejectedValue(unavailable("The database does not answer.", 2));
+  const fields = { "push[kind]": "file", "push[name]": typedText, account: "987654321" };
+  const file = '--b\r\nContent-Disposition: form-data; name="push[files][]"; filename="a"\r\n\r\na\r\n';
+  const texts = Object.entries(fields).map(
+    ([name, value]) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const headers = {
+    cookie: ada.cookie(),
+    "sec-fetch-site": "same-origin",
+    "content-type": "multipart/form-data; boundary=b",
+  };
+  const body = `${[...texts, file].join("")}--b--\r\n`;
+  const answer = await fixture.server.inject({ method: "POST", url: "/p", headers, payload: body });
+  expect(given).toHaveBeenCalledOnce();
+  expect([answer.statusCode, answer.body.includes(typedText)]).toEqual([409, true]);
+});
