@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { describe, expect, test, vi } from "vitest";
 import { digest, equalDigests } from "./digests.ts";
 import { withFlippedBit } from "./test-support.ts";
 import vectors from "./vectors.json" with { type: "json" };
@@ -18,5 +20,17 @@ describe("equalDigests", () => {
     expect(equalDigests(one, one.subarray(1))).toBe(false);
     expect(equalDigests(one, Buffer.alloc(0))).toBe(false);
     expect(equalDigests(Buffer.alloc(0), Buffer.alloc(0))).toBe(true);
+  });
+
+  test("compares in constant time, which no answer shows", () => {
+    const compare = vi.spyOn(crypto, "timingSafeEqual");
+    syncBuiltinESMExports();
+    try {
+      expect(equalDigests(digest("one"), digest("two"))).toBe(false);
+      expect(compare).toHaveBeenCalledTimes(1);
+    } finally {
+      compare.mockRestore();
+      syncBuiltinESMExports();
+    }
   });
 });

@@ -151,6 +151,13 @@ describe("encryption", () => {
     expect(await mailerOf(plainOnly, cram).send(message, neverAborted)).toMatchObject({ outcome: "unavailable" });
   });
 
+  it("of a password is not left out where the server suddenly asks for none", async () => {
+    const sink = await startMailSink();
+    const signIn = { PWP__MAIL__SMTP_USER_NAME: "push", PWP__MAIL__SMTP_PASSWORD: "quartz" };
+    expect(await mailerOf(sink, signIn).send(message, neverAborted)).toMatchObject({ outcome: "unavailable" });
+    expect(sink.messages()).toEqual([]);
+  });
+
   it("is mandatory when required, and not tried when off", async () => {
     const plain = await startMailSink();
     const required = { PWP__MAIL__SMTP_STARTTLS: "required" };

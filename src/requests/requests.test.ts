@@ -15,7 +15,7 @@ import { changeRows, countRows, readRows } from "../../test/support/engine-datab
 import { openAnswer } from "../../test/support/sealed-content.ts";
 import { dayMs } from "../base/clock.ts";
 import type { Actor } from "../pushes/pushes.ts";
-import { type NewRequest, requestLimits } from "./requests.ts";
+import type { NewRequest } from "./requests.ts";
 
 let fixture: TestDomain;
 let key: LinkKey;
@@ -58,6 +58,17 @@ async function claimed(urlToken: string) {
   return claim;
 }
 
+/** Adds as many copies of the only request, closed or not, as rows alone. */
+async function copyRequest(copies: number, isClosed: boolean): Promise<void> {
+  await changeRows(
+    fixture.domain.db,
+    `INSERT INTO requests (id, owner_id, link_check, details_sealed, created_at, expires_at, closed_at, answers_max, answers)
+     WITH RECURSIVE ids(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM ids WHERE number < ${copies})
+     SELECT -number, owner_id, link_check, details_sealed, created_at, expires_at, ${isClosed ? "created_at" : "NULL"}, answers_max,
+       answers FROM requests, ids`,
+  );
+}
+
 async function* bytesOf(content: string) {
   yield Buffer.from(content);
 }
@@ -78,6 +89,22 @@ test("an answer becomes a push of the owner that only the owner's key opens, onc
   const { payload } = await claimed(pushToken);
   expect(await openAnswer(payload, key.identity, urlToken)).toEqual({ text: "hunter2", files: [] });
   expect(await pushes.claimView(pushToken, countEveryone, owner)).toMatchObject({ outcome: "gone" });
+});
+
+test("an owner has at most 100 requests that can be answered", async () => {
+  const { requests } = fixture.domain;
+  const first = await ask();
+  await copyRequest(98, false);
+  const last = await ask();
+  await expect(ask()).rejects.toMatchObject({ code: "too_many_requests" });
+  await answer(first.urlToken);
+  await ask();
+  await expect(ask()).rejects.toMatchObject({ code: "too_many_requests" });
+  await requests.close(last.urlToken, owner);
+  await ask();
+  await expect(ask()).rejects.toMatchObject({ code: "too_many_requests" });
+  fixture.clock.advance(7 * dayMs);
+  await ask();
 });
 
 test("what was sealed before is kept as it is; anything else that claims to be is refused", async () => {
@@ -415,14 +442,9 @@ describe("without an account", () => {
 
   test("all of them together are bounded, also those that take no more answers, and the time removes them", async () => {
     await openWith(allowed);
-    const { requests, db } = fixture.domain;
+    const { requests } = fixture.domain;
     await askWithout();
-    await changeRows(
-      db,
-      `INSERT INTO requests (id, owner_id, link_check, details_sealed, created_at, expires_at, closed_at, answers_max, answers)
-       WITH RECURSIVE ids(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM ids WHERE number < ${requestLimits.anonymousMax - 2})
-       SELECT -number, NULL, link_check, details_sealed, created_at, expires_at, created_at, answers_max, answers FROM requests, ids`,
-    );
+    await copyRequest(9_998, true);
     await askWithout();
     await expect(askWithout()).rejects.toMatchObject({ code: "too_many_requests" });
     fixture.clock.advance((7 + 90) * dayMs + 1);

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { changeUsers } from "../support/access-rows.ts";
+import { clientAt } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { countEveryone, stranger } from "../support/domain.ts";
 import { countRows } from "../support/engine-database.ts";
@@ -212,6 +213,19 @@ test("one address gets few links, whichever accounts have it", async () => {
   await first.post("/users/edit/delete", { password });
   const second = await signUp(fixture);
   expect((await second.post(asking)).status).toBe(429);
+});
+
+test("one client gets a hundred links an hour, for whichever accounts", async () => {
+  const { fixture } = await startWithoutAccountEmails();
+  await using _ = fixture;
+  const { accounts } = fixture.app.domain;
+  const ask = async (at: number, client: string) => {
+    const user = await accounts.createUser({ email: `user${at}@example.com`, password, admin: false });
+    return accounts.requestOwnConfirmation({ user, language: "en", client: clientAt(client) });
+  };
+  for (let at = 0; at < 100; at += 1) await ask(at, "192.0.2.1");
+  await expect(ask(100, "192.0.2.1")).rejects.toMatchObject({ code: "too_many_requests" });
+  await ask(101, "192.0.2.2");
 });
 
 test("on a server without mail no link is offered, and no email is queued", async () => {

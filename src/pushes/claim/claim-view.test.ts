@@ -13,6 +13,7 @@ import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { refuseWrites } from "../../../test/support/refused-writes.ts";
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import type { Actor } from "../actor.ts";
 import { listFiles } from "../seals.ts";
 import { claimOperations } from "./claim-view.ts";
 
@@ -99,6 +100,20 @@ test("a push expires exactly on time: the refusal ends it and destroys the secre
   // Setting the clock back afterwards restores nothing.
   fixture.clock.advance(-10 * minuteMs);
   expect(await retrieve(fixture, push.urlToken)).toMatchObject({ outcome: "gone" });
+});
+
+test("a stranger who repeats a refused retrieval of a tombstone writes to it only while that changes the answer", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
+  const refused = async (actor: Actor) => {
+    const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 2 }, actor);
+    fixture.clock.advance(8 * dayMs);
+    for (let at = 0; at < 5; at += 1) await retrieve(fixture, urlToken);
+    return await readRows(db, "SELECT refusals, audit_count AS events FROM pushes ORDER BY id DESC LIMIT 1");
+  };
+  // Events besides the creation.
+  expect(await refused(stranger)).toEqual([{ refusals: 2, events: 3 }]);
+  expect(await refused(signedIn(7))).toEqual([{ refusals: 2, events: 6 }]);
 });
 
 test("an owner's views count on the API, and do not count where counting is for strangers", async () => {
