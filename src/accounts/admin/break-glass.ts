@@ -1,8 +1,6 @@
-import { type Clock, minuteMs } from "../../base/clock.ts";
-import type { Random } from "../../base/random.ts";
-import type { AccessKeys } from "../../crypto/access-keys.ts";
+import { minuteMs } from "../../base/clock.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import { type ClientContext, type ClientOrigin, noOrigin, type User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
@@ -24,12 +22,7 @@ export type BreakGlassLink =
   | { readonly outcome: "made"; readonly token: string; readonly informed: number }
   | { readonly outcome: "no_admin" | "disabled" | "logins_disabled" };
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly access: AccessKeys;
-  readonly settings: AccountsDeps["settings"];
+interface Deps extends Pick<AccountsDeps, "db" | "clock" | "random" | "access" | "settings"> {
   readonly links: MailedLinkStore;
   /** Open wherever a mail server is configured: administrators have to hear of it. */
   readonly outbox: Outbox;

@@ -1,12 +1,8 @@
-import { type Clock, hourMs } from "../../base/clock.ts";
+import { hourMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError } from "../../base/errors.ts";
-import type { Random } from "../../base/random.ts";
-import type { AccessKeys } from "../../crypto/access-keys.ts";
-import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import { makeReadableCode, readCode } from "../../crypto/readable-code.ts";
-import type { Database } from "../../database/database.ts";
-import { type Limits, tooManyAttempts } from "../../limits/limits.ts";
+import { tooManyAttempts } from "../../limits/limits.ts";
 import type { ClientContext, User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { SessionStarts } from "../sessions/sessions.ts";
@@ -26,15 +22,8 @@ export type FirstRunOutcome =
   /** A user exists or has existed. */
   | { readonly outcome: "over" };
 
-interface Deps {
-  readonly db: Database;
+interface Deps extends Pick<AccountsDeps, "db" | "clock" | "random" | "argon2" | "settings" | "access" | "limits"> {
   readonly users: UserStore;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly argon2: Pick<Argon2Queue, "hashPassword">;
-  readonly settings: AccountsDeps["settings"];
-  readonly access: AccessKeys;
-  readonly limits: Limits;
   readonly startSession: SessionStarts["start"];
 }
 

@@ -1,12 +1,7 @@
-import type { Clock } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError, invalidFields } from "../../base/errors.ts";
-import type { Random } from "../../base/random.ts";
-import type { AccessKeys } from "../../crypto/access-keys.ts";
-import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { InTransaction } from "../../database/database.ts";
-import type { Outbox } from "../../mail/outbox.ts";
 import type { User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
 import { passwordProblem, passwordSentences } from "../sign-in/password-rules.ts";
@@ -16,15 +11,9 @@ import type { UserStore } from "../store/users.ts";
 /** Key of operators in the Argon2 queue: not a network address, so no client can share it. */
 export const operator = "operator";
 
-interface Deps {
+interface Deps extends Pick<AccountsDeps, "random" | "access" | "requestedOutbox" | "clock" | "argon2" | "settings"> {
   readonly store: UserStore;
   readonly links: MailedLinkStore;
-  readonly random: Random;
-  readonly access: AccessKeys;
-  readonly requestedOutbox: Outbox;
-  readonly clock: Clock;
-  readonly argon2: Pick<Argon2Queue, "hashPassword">;
-  readonly settings: Pick<AccountsDeps["settings"], "signOnOnly">;
 }
 
 /** 24 characters. */

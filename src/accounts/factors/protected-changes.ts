@@ -1,5 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
 import type { ClientContext, Session, User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
 import { isFreshSession } from "../sign-in/passwords.ts";
@@ -30,14 +29,13 @@ export type ChangeRefusal =
 
 export type ProtectedChanges = ReturnType<typeof createProtectedChanges>;
 
-export function createProtectedChanges(deps: {
-  readonly db: Pick<Database, "writeSerialized">;
-  readonly clock: Clock;
-  readonly factors: FactorStore;
-  readonly passkeys: PasskeyStore;
-  readonly reauthenticate: Reauthenticate;
-  readonly settings: Pick<AccountsDeps["settings"], "signOnOnly">;
-}) {
+export function createProtectedChanges(
+  deps: Pick<AccountsDeps, "db" | "clock" | "settings"> & {
+    readonly factors: FactorStore;
+    readonly passkeys: PasskeyStore;
+    readonly reauthenticate: Reauthenticate;
+  },
+) {
   const { db, clock, factors, passkeys } = deps;
   const { signOnOnly } = deps.settings;
 

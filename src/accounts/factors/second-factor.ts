@@ -1,7 +1,6 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
-import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
 import type { ClientContext, Session, User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { SessionStarts } from "../sessions/sessions.ts";
@@ -27,14 +26,14 @@ export type FactorGiven =
   | { readonly outcome: "session_ended" }
   | FactorRefusal;
 
-export function createSecondFactor(deps: {
-  readonly codes: FactorCodes;
-  readonly ceremonies: PasskeyCeremonies;
-  readonly starts: Pick<SessionStarts, "startComplete">;
-  readonly findUser: (userId: number) => Promise<User | undefined>;
-  readonly settings: AccountsDeps["settings"];
-  readonly clock: Clock;
-}) {
+export function createSecondFactor(
+  deps: Pick<AccountsDeps, "settings" | "clock"> & {
+    readonly codes: FactorCodes;
+    readonly ceremonies: PasskeyCeremonies;
+    readonly starts: Pick<SessionStarts, "startComplete">;
+    readonly findUser: (userId: number) => Promise<User | undefined>;
+  },
+) {
   const { codes, ceremonies, starts, findUser, settings, clock } = deps;
 
   /** @param attempt runs in the transaction that starts the session, after all other checks. */
@@ -114,13 +113,13 @@ export interface Proof {
 
 export type Reauthenticate = (session: Session, proof: Proof, client: ClientContext) => Promise<CodeAnswer>;
 
-export function createReauthentication(deps: {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly codes: FactorCodes;
-  readonly ceremonies: PasskeyCeremonies;
-  readonly checkPassword: (userId: number, password: string, client: ClientContext) => Promise<boolean>;
-}): Reauthenticate {
+export function createReauthentication(
+  deps: Pick<AccountsDeps, "db" | "clock"> & {
+    readonly codes: FactorCodes;
+    readonly ceremonies: PasskeyCeremonies;
+    readonly checkPassword: (userId: number, password: string, client: ClientContext) => Promise<boolean>;
+  },
+): Reauthenticate {
   const { db, clock, codes, ceremonies } = deps;
 
   async function byPasskey(session: Session, { answer, party }: PasskeyAnswer): Promise<CodeAnswer> {

@@ -1,11 +1,8 @@
-import { type Clock, hourMs } from "../../base/clock.ts";
+import { hourMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
-import type { Random } from "../../base/random.ts";
-import type { AccessKeys } from "../../crypto/access-keys.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { InTransaction, Transaction } from "../../database/database.ts";
 import { linkLifeMs } from "../../mail/email.ts";
-import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, ClientOrigin, Session, User } from "../account.ts";
 import { accountNotification } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
@@ -43,14 +40,9 @@ export type ForeignEmailChange =
   /** This server sends no emails, so nobody can be asked. */
   | "no_mail";
 
-interface Deps {
+interface Deps
+  extends Pick<AccountsDeps, "clock" | "random" | "access" | "outbox" | "destroyStoredLinks" | "settings"> {
   readonly store: EmailChangeStore;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly access: AccessKeys;
-  readonly outbox: Outbox;
-  readonly destroyStoredLinks: AccountsDeps["destroyStoredLinks"];
-  readonly settings: AccountsDeps["settings"];
   readonly confirmIdentity: Profile["confirmIdentity"];
 }
 

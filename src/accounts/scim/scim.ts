@@ -1,8 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
-import type { Random } from "../../base/random.ts";
-import type { AccessKeys } from "../../crypto/access-keys.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
 import type { AdminAction } from "../admin/admin-actions.ts";
 import type { AccountsDeps } from "../deps.ts";
 import { disableUser, recordAction } from "../store/administration.ts";
@@ -51,14 +48,9 @@ export class ScimRefusedError extends Error {
 
 type Said = Omit<NonNullable<ScimAccount["said"]>, "id" | "nameKey">;
 
-interface Parts {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly access: AccessKeys;
+interface Parts extends Pick<AccountsDeps, "db" | "clock" | "random" | "access" | "destroyStoredLinks"> {
   readonly seals: PasswordSeals;
   readonly store: ScimStore;
-  readonly destroyStoredLinks: AccountsDeps["destroyStoredLinks"];
 }
 
 /** A change while the accounts lock is held. `address`: of the client. */

@@ -1,9 +1,8 @@
 import { hourMs, minuteMs } from "../../base/clock.ts";
-import type { Random } from "../../base/random.ts";
-import { type Argon2Queue, makeDummyHash } from "../../crypto/passphrase.ts";
-import type { HashAttempts } from "../../limits/hash-attempts.ts";
+import { makeDummyHash } from "../../crypto/passphrase.ts";
 import { type Charge, type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
 import type { ClientContext, User } from "../account.ts";
+import type { AccountsDeps } from "../deps.ts";
 import type { KnownClients } from "../sessions/known-clients.ts";
 import { hasCharacters } from "../text.ts";
 import { passwordCharactersMax } from "./password-rules.ts";
@@ -28,13 +27,11 @@ const malformed = "";
 /** No user has this id. */
 const nobody = 0;
 
-export function createPasswordCheck(deps: {
-  readonly random: Random;
-  readonly argon2: Pick<Argon2Queue, "verifyPassword">;
-  readonly knownClients: Pick<KnownClients, "isKnown">;
-  readonly limits: Limits;
-  readonly hashAttempts: HashAttempts;
-}): PasswordCheck {
+export function createPasswordCheck(
+  deps: Pick<AccountsDeps, "random" | "argon2" | "limits" | "hashAttempts"> & {
+    readonly knownClients: Pick<KnownClients, "isKnown">;
+  },
+): PasswordCheck {
   const throttle = createSignInThrottle(signInLimits, deps.limits);
   const dummyHash = makeDummyHash(deps.random);
 

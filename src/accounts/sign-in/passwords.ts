@@ -1,10 +1,9 @@
-import { type Clock, minuteMs } from "../../base/clock.ts";
-import type { Argon2Queue } from "../../crypto/passphrase.ts";
+import { minuteMs } from "../../base/clock.ts";
 import type { InTransaction } from "../../database/database.ts";
-import type { Outbox } from "../../mail/outbox.ts";
 import { type ClientContext, noOrigin, type Session } from "../account.ts";
 import { accountNotification } from "../account-emails.ts";
 import { operator } from "../admin/users.ts";
+import type { AccountsDeps } from "../deps.ts";
 import type { PasswordStore } from "../store/passwords.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
@@ -17,12 +16,9 @@ export function isFreshSession({ provedAt }: Pick<Session, "provedAt">, now: num
   return provedAt !== null && Math.abs(now - provedAt) <= freshSessionMs;
 }
 
-interface Deps {
+interface Deps extends Pick<AccountsDeps, "clock" | "argon2" | "outbox"> {
   readonly store: PasswordStore;
-  readonly clock: Clock;
-  readonly argon2: Pick<Argon2Queue, "hashPassword">;
   readonly check: PasswordCheck;
-  readonly outbox: Outbox;
 }
 
 export type Passwords = ReturnType<typeof createPasswords>;

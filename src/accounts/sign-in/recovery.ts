@@ -1,15 +1,9 @@
-import type { Clock } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
-import type { Random } from "../../base/random.ts";
-import type { AccessKeys } from "../../crypto/access-keys.ts";
-import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
-import type { Database } from "../../database/database.ts";
-import type { Limits } from "../../limits/limits.ts";
 import { linkLifeMs } from "../../mail/email.ts";
-import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext } from "../account.ts";
 import { accountNotification, createMailThrottle, type MailedLinkRequest } from "../account-emails.ts";
+import type { AccountsDeps } from "../deps.ts";
 import type { KnownClients } from "../sessions/known-clients.ts";
 import type { MailedLinkStore } from "../store/mailed-links.ts";
 import type { PasswordStore } from "../store/passwords.ts";
@@ -17,18 +11,11 @@ import { hasAddressByScim } from "../store/scim-users.ts";
 import type { UserStore } from "../store/users.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 
-interface Deps {
-  readonly db: Database;
+interface Deps extends Pick<AccountsDeps, "db" | "clock" | "random" | "access" | "argon2" | "outbox" | "limits"> {
   readonly users: UserStore;
   readonly links: MailedLinkStore;
   readonly passwords: PasswordStore;
   readonly knownClients: Pick<KnownClients, "note">;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly access: AccessKeys;
-  readonly argon2: Pick<Argon2Queue, "hashPassword">;
-  readonly outbox: Outbox;
-  readonly limits: Limits;
 }
 
 /** No user has this id. */

@@ -1,7 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { bcryptBytesMax, isBcryptHash } from "../../crypto/bcrypt.ts";
-import { type Argon2Queue, isOutdatedHash } from "../../crypto/passphrase.ts";
+import { isOutdatedHash } from "../../crypto/passphrase.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { ClientContext, User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
@@ -10,13 +9,10 @@ import type { PasswordStore } from "../store/passwords.ts";
 import type { UserStore } from "../store/users.ts";
 import type { PasswordCheck } from "./password-check.ts";
 
-interface Deps {
+interface Deps extends Pick<AccountsDeps, "clock" | "argon2" | "settings"> {
   readonly store: UserStore;
   readonly passwords: PasswordStore;
-  readonly clock: Clock;
-  readonly argon2: Pick<Argon2Queue, "hashPassword">;
   readonly check: PasswordCheck;
-  readonly settings: AccountsDeps["settings"];
   readonly startSession: SessionStarts["start"];
 }
 

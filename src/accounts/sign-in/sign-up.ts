@@ -1,14 +1,9 @@
-import { type Clock, hourMs } from "../../base/clock.ts";
+import { hourMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError, unavailable } from "../../base/errors.ts";
-import type { Random } from "../../base/random.ts";
-import type { AccessKeys } from "../../crypto/access-keys.ts";
-import type { Argon2Queue } from "../../crypto/passphrase.ts";
-import type { Database, Transaction } from "../../database/database.ts";
-import type { HashAttempts } from "../../limits/hash-attempts.ts";
-import { type Limits, tooManyAttempts } from "../../limits/limits.ts";
+import type { Transaction } from "../../database/database.ts";
+import { tooManyAttempts } from "../../limits/limits.ts";
 import { linkLifeMs } from "../../mail/email.ts";
-import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, User } from "../account.ts";
 import { createMailThrottle, type MailedLinkRequest, putConfirmation } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
@@ -36,20 +31,9 @@ export type SignUpOutcome =
   /** Account emails are on, and none can be sent for now. */
   | { readonly outcome: "mail_unavailable" };
 
-interface Deps {
-  readonly db: Database;
+interface Deps extends AccountsDeps {
   readonly users: UserStore;
   readonly links: MailedLinkStore;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly access: AccessKeys;
-  readonly argon2: Pick<Argon2Queue, "hashPassword">;
-  readonly hashAttempts: HashAttempts;
-  readonly settings: AccountsDeps["settings"];
-  readonly isSignUpClosed: AccountsDeps["isSignUpClosed"];
-  readonly outbox: Outbox;
-  readonly mailAvailable: AccountsDeps["mailAvailable"];
-  readonly limits: Limits;
   readonly startSession: SessionStarts["start"];
 }
 
@@ -244,17 +228,6 @@ export function createRegistration(deps: Deps) {
   return { ...signUps(shared), ...confirmations(shared) };
 }
 
-interface Deps {
-  readonly db: Database;
-  readonly users: UserStore;
-  readonly links: MailedLinkStore;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly access: AccessKeys;
-  readonly requestedOutbox: Outbox;
-  readonly limits: Limits;
-}
-
 /**
  * Per hour. The address is not confirmed, so one account must not send to many addresses, nor many accounts to one.
  * Counted separately from emails that strangers cause, so that strangers cannot use up the owner's limit.
@@ -262,7 +235,9 @@ interface Deps {
 const perHourMax = { client: 100, user: 5, address: 5 };
 const rememberedMax = 20_000;
 
-export function createOwnConfirmation(deps: Deps) {
+export function createOwnConfirmation(
+  deps: Pick<Deps, "db" | "users" | "links" | "clock" | "random" | "access" | "requestedOutbox" | "limits">,
+) {
   const { db, users, clock, requestedOutbox: outbox, limits } = deps;
   const counterOf = (of: keyof typeof perHourMax) =>
     limits.inWindows({

@@ -1,12 +1,9 @@
-import { type Clock, hourMs } from "../../base/clock.ts";
-import type { Random } from "../../base/random.ts";
-import type { AccessKeys } from "../../crypto/access-keys.ts";
+import { hourMs } from "../../base/clock.ts";
 import { digest, equalDigests } from "../../crypto/digests.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
-import type { Database, Transaction } from "../../database/database.ts";
-import { type Limits, tooManyAttempts } from "../../limits/limits.ts";
+import type { Transaction } from "../../database/database.ts";
+import { tooManyAttempts } from "../../limits/limits.ts";
 import type { AccountChange } from "../../mail/email.ts";
-import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, Session, User } from "../account.ts";
 import { accountNotification } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
@@ -16,7 +13,6 @@ import type { Identity, IdentityStore } from "../store/identities.ts";
 import type { PasswordStore } from "../store/passwords.ts";
 import { findCompleteSession } from "../store/sessions.ts";
 import { joinClaimedGroups } from "./claimed-groups.ts";
-import type { Provider } from "./provider.ts";
 import type { SignOnSteps, StepToConfirm } from "./sign-on-steps.ts";
 import { openProvider } from "./single-sign-on.ts";
 
@@ -46,21 +42,24 @@ export type LinkOutcome =
   | { readonly is: "linked_elsewhere" }
   | { readonly is: "invalid" };
 
-interface Deps {
-  readonly db: Pick<Database, "writeSerialized">;
-  readonly clock: Clock;
-  readonly settings: AccountsDeps["settings"];
-  readonly claimedGroups: AccountsDeps["claimedGroups"];
-  readonly outbox: Outbox;
-  readonly requestedOutbox: Outbox;
-  readonly random: Random;
-  readonly limits: Limits;
-  readonly provider: Provider | undefined;
+interface Deps
+  extends Pick<
+    AccountsDeps,
+    | "db"
+    | "clock"
+    | "settings"
+    | "claimedGroups"
+    | "outbox"
+    | "requestedOutbox"
+    | "random"
+    | "limits"
+    | "provider"
+    | "access"
+  > {
   readonly steps: SignOnSteps;
   readonly identities: IdentityStore;
   readonly passwords: Pick<PasswordStore, "findPassword" | "isCurrent">;
   readonly check: PasswordCheck;
-  readonly access: AccessKeys;
   readonly startSession: SessionStarts["start"];
 }
 

@@ -1,8 +1,7 @@
-import type { Clock } from "../../base/clock.ts";
 import { isSameIssuer } from "../../config/issuers.ts";
-import type { Database } from "../../database/database.ts";
 import type { User } from "../account.ts";
 import type { Administrator } from "../admin/admin-actions.ts";
+import type { AccountsDeps } from "../deps.ts";
 import { recordAction } from "../store/administration.ts";
 import type { IdentityStore, Relinking } from "../store/identities.ts";
 import type { UserStore } from "../store/users.ts";
@@ -16,9 +15,7 @@ export interface SignOnFacts {
   readonly isBreakGlass: boolean;
 }
 
-interface Deps {
-  readonly db: Pick<Database, "writeSerialized">;
-  readonly clock: Clock;
+interface Deps extends Pick<AccountsDeps, "db" | "clock"> {
   readonly users: UserStore;
   readonly identities: IdentityStore;
   readonly relinking: Relinking;

@@ -1,10 +1,8 @@
 import { minuteMs } from "../../base/clock.ts";
 import { unavailable } from "../../base/errors.ts";
-import type { Random } from "../../base/random.ts";
-import type { AccessKeys } from "../../crypto/access-keys.ts";
-import type { Keyring } from "../../crypto/keyring.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Transaction, WriteConnection } from "../../database/database.ts";
+import type { AccountsDeps } from "../deps.ts";
 import type { ProviderSession } from "../store/sessions.ts";
 import type { SignOnStepStore } from "../store/sign-on-steps.ts";
 import { signOnSteps } from "../store/tables.ts";
@@ -71,12 +69,11 @@ const rowOf = (stepDigest: Buffer) => ({ id: stepDigest, ownerId: null });
 
 export type SignOnSteps = ReturnType<typeof createSignOnSteps>;
 
-export function createSignOnSteps(deps: {
-  readonly store: SignOnStepStore;
-  readonly access: AccessKeys;
-  readonly keyring: () => Keyring;
-  readonly random: Random;
-}) {
+export function createSignOnSteps(
+  deps: Pick<AccountsDeps, "access" | "keyring" | "random"> & {
+    readonly store: SignOnStepStore;
+  },
+) {
   const { store, access, keyring, random } = deps;
   const seal = (stepDigest: Buffer, step: SignOnStep) =>
     keyring().seal(signOnSteps.seals.signOnStep, rowOf(stepDigest), Buffer.from(JSON.stringify(step), "utf8"));

@@ -1,12 +1,10 @@
-import { type Clock, hourMs } from "../../base/clock.ts";
+import { hourMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import type { Random } from "../../base/random.ts";
 import { digest, equalDigests } from "../../crypto/digests.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
-import type { Database } from "../../database/database.ts";
 import type { ClientContext, Session, User } from "../account.ts";
 import { accountNotification } from "../account-emails.ts";
-import type { AccountsDeps, ClaimedGroups } from "../deps.ts";
+import type { AccountsDeps } from "../deps.ts";
 import type { Guard, SessionStarts } from "../sessions/sessions.ts";
 import { recordAction } from "../store/administration.ts";
 import type { IdentityStore, Relinking } from "../store/identities.ts";
@@ -47,22 +45,18 @@ export type SignOnOutcome =
   /** Another browser, expired, used before, or an invalid answer of the provider; `error` for the log. */
   | { readonly is: "invalid"; readonly error: unknown };
 
-interface Deps {
-  readonly db: Pick<Database, "autocommit" | "read" | "write">;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly settings: AccountsDeps["settings"];
-  readonly isSignUpClosed: AccountsDeps["isSignUpClosed"];
-  readonly provider: Provider | undefined;
+interface Deps
+  extends Pick<
+    AccountsDeps,
+    "db" | "clock" | "random" | "settings" | "isSignUpClosed" | "provider" | "outbox" | "claimedGroups"
+  > {
   readonly steps: SignOnSteps;
   readonly identities: IdentityStore;
   readonly relinking: Relinking;
   readonly scimStore: Pick<ScimStore, "findUnused">;
   readonly findUserByEmail: (email: string) => Promise<User | undefined>;
   readonly startSession: SessionStarts["start"];
-  readonly outbox: AccountsDeps["outbox"];
   readonly fresh: Pick<FreshSignOn, "proveBySignOn">;
-  readonly claimedGroups: ClaimedGroups;
   readonly endProviderSessions: (logout: LogoutToken) => Promise<void>;
 }
 
