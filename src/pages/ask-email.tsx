@@ -4,6 +4,7 @@ import { textOf } from "../http/body/form-fields.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import { Layout } from "./layout.tsx";
 import type { Page, PageContext } from "./page.ts";
+import { Submit } from "./parts/buttons.tsx";
 import { EmailField } from "./parts/fields.tsx";
 import { FormNotices } from "./parts/form-messages.tsx";
 import { Notice } from "./parts/notice.tsx";
@@ -65,17 +66,11 @@ export function askEmailView({ path, keepsTyped, texts, email, sent, state }: As
       <div class="card">
         <h1>{text.heading}</h1>
         <p class="lead">{text.lead}</p>
-        {sent && (
-          <Notice tone="success" icon="check" alert>
-            <p>{text.sent}</p>
-          </Notice>
-        )}
+        {sent && <Notice tone="success" icon="check" alert text={text.sent} />}
         <FormNotices state={state} page={page} />
         <PostForm page={page} class="form" action={path}>
           <EmailField label={page.messages.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
-          <button type="submit" class="button button-primary button-large button-wide">
-            {text.submit}
-          </button>
+          <Submit label={text.submit} look="wide" />
         </PostForm>
       </div>
     </Layout>

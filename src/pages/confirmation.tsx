@@ -2,7 +2,8 @@ import type { FastifyReply } from "fastify";
 import { textOf } from "../http/body/form-fields.ts";
 import { emailPage } from "./ask-email.tsx";
 import { Layout } from "./layout.tsx";
-import { type Page, type PageContext, pageHref } from "./page.ts";
+import type { Page, PageContext } from "./page.ts";
+import { ButtonLink, Submit } from "./parts/buttons.tsx";
 import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
@@ -59,9 +60,7 @@ export function confirmView(token: string, page: PageContext): Page {
         <p class="lead">{confirmation.lead}</p>
         <PostForm page={page} class="form" action="/users/confirmation">
           <input type="hidden" name="confirmation_token" value={token} />
-          <button type="submit" class="button button-primary button-large button-wide">
-            {confirmation.submit}
-          </button>
+          <Submit label={confirmation.submit} look="wide" />
         </PostForm>
       </MessageCard>
     </Layout>
@@ -76,12 +75,13 @@ export function invalidConfirmationView(forAnybody: boolean, page: PageContext):
     <Layout page={page} title={confirmation.invalidHeading} width="narrow">
       <MessageCard icon="clock" heading={confirmation.invalidHeading}>
         <p class="lead">{confirmation.invalid}</p>
-        <a class="button button-primary" href={pageHref(page, forAnybody ? "/users/confirmation/new" : "/users/edit")}>
-          {forAnybody ? confirmation.againHeading : profile.heading}
-        </a>
-        <a class="button" href={pageHref(page, "/users/sign_in")}>
-          {page.messages.signIn.submit}
-        </a>
+        <ButtonLink
+          page={page}
+          to={forAnybody ? "/users/confirmation/new" : "/users/edit"}
+          label={forAnybody ? confirmation.againHeading : profile.heading}
+          look="primary"
+        />
+        <ButtonLink page={page} to="/users/sign_in" label={page.messages.signIn.submit} />
       </MessageCard>
     </Layout>
   );
@@ -94,9 +94,7 @@ export function noConfirmationView(isRequired: boolean, page: PageContext): Page
     <Layout page={page} title={confirmation.againHeading} width="narrow">
       <MessageCard icon="shield" heading={confirmation.againHeading}>
         <p class="lead">{isRequired ? confirmation.unavailable : confirmation.noMail}</p>
-        <a class="button" href={pageHref(page, "/users/sign_in")}>
-          {page.messages.signIn.submit}
-        </a>
+        <ButtonLink page={page} to="/users/sign_in" label={page.messages.signIn.submit} />
       </MessageCard>
     </Layout>
   );

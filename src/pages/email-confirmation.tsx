@@ -1,7 +1,8 @@
 import type { FastifyReply } from "fastify";
 import { textOf } from "../http/body/form-fields.ts";
 import { Layout } from "./layout.tsx";
-import { type Page, type PageContext, pageHref } from "./page.ts";
+import type { Page, PageContext } from "./page.ts";
+import { ButtonLink, Submit } from "./parts/buttons.tsx";
 import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
@@ -49,9 +50,7 @@ export function emailConfirmationView(shown: EmailConfirmation, page: PageContex
           <p class="typed">{newEmail.text.parts({ email: <strong dir="ltr">{shown.email}</strong> })}</p>
           <PostForm page={page} class="form" action={newEmailPath}>
             <input type="hidden" name="token" value={shown.token} />
-            <button type="submit" class="button button-primary button-large button-wide">
-              {newEmail.submit}
-            </button>
+            <Submit label={newEmail.submit} look="wide" />
           </PostForm>
         </MessageCard>
       ) : (
@@ -69,9 +68,11 @@ function Outcome({ is, page }: { readonly is: "changed" | "invalid" | "taken"; r
   return (
     <MessageCard icon={changed ? "check" : "alert"} heading={changed ? newEmail.changed : newEmail.invalid}>
       <p>{changed ? newEmail.changedText : is === "taken" ? newEmail.taken : newEmail.invalidText}</p>
-      <a class="button" href={pageHref(page, signedIn ? "/users/edit" : "/users/sign_in")}>
-        {signedIn ? nav.account : signIn.heading}
-      </a>
+      <ButtonLink
+        page={page}
+        to={signedIn ? "/users/edit" : "/users/sign_in"}
+        label={signedIn ? nav.account : signIn.heading}
+      />
     </MessageCard>
   );
 }

@@ -3,7 +3,8 @@ import { type PasswordProblem, passwordLimits } from "../accounts/accounts.ts";
 import { signInPath } from "../http/authentication.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import { Layout } from "./layout.tsx";
-import { type Page, type PageContext, pageHref } from "./page.ts";
+import type { Page, PageContext } from "./page.ts";
+import { ButtonLink } from "./parts/buttons.tsx";
 import { MessageCard } from "./parts/notice.tsx";
 import type { PageRequest } from "./request.ts";
 
@@ -76,11 +77,7 @@ export function closedView(closed: ClosedEntry, page: PageContext): Page {
     <Layout page={page} title={heading} width="narrow">
       <MessageCard icon="shield" heading={heading}>
         <p class="lead">{text}</p>
-        {closed === "sign-on only" && (
-          <a class="button button-primary" href={pageHref(page, signInPath)}>
-            {nav.signIn}
-          </a>
-        )}
+        {closed === "sign-on only" && <ButtonLink page={page} to={signInPath} label={nav.signIn} look="primary" />}
       </MessageCard>
     </Layout>
   );

@@ -3,7 +3,7 @@ import { factorsPath, signInPath } from "../http/authentication.ts";
 import type { Refusal } from "../http/errors.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import { Layout } from "./layout.tsx";
-import { type Page, type PageContext, pageHref, renderPage } from "./page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, renderPage } from "./page.ts";
 import { HomeButton } from "./parts/buttons.tsx";
 import type { IconName } from "./parts/icon.tsx";
 import { MessageCard } from "./parts/notice.tsx";
@@ -101,10 +101,7 @@ export function failureView(model: FailureModel, page: PageContext): Page {
   );
 }
 
-interface NextStepProps {
-  readonly model: FailureModel;
-  readonly page: PageContext;
-}
+type NextStepProps = PartProps<FailureModel>;
 
 function NextStep({ model, page }: NextStepProps) {
   const { status, lacksFactor } = model;

@@ -6,6 +6,7 @@ import { adminPaths } from "./admin/frame.tsx";
 import { enter, passwordSentence } from "./entry.tsx";
 import { Layout } from "./layout.tsx";
 import type { Page, PageContext } from "./page.ts";
+import { Submit } from "./parts/buttons.tsx";
 import { CodeField, EmailField, NewPasswordField } from "./parts/fields.tsx";
 import { FormNotices } from "./parts/form-messages.tsx";
 import { PostForm } from "./parts/post-form.tsx";
@@ -88,9 +89,7 @@ export function firstRunView({ email, state }: FirstRunModel, page: PageContext)
             label={fields.password}
             problem={problems.password}
           />
-          <button type="submit" class="button button-primary button-large button-wide">
-            {firstRun.submit}
-          </button>
+          <Submit label={firstRun.submit} look="wide" />
         </PostForm>
       </div>
     </Layout>

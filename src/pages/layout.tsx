@@ -278,11 +278,7 @@ function FaultNotices({ page: { faults, messages } }: { readonly page: PageConte
           </p>
         </Notice>
       )}
-      {noAccountEmails && (
-        <Notice tone="warning" icon="alert">
-          <p>{messages.faults.noAccountEmails}</p>
-        </Notice>
-      )}
+      {noAccountEmails && <Notice tone="warning" icon="alert" text={messages.faults.noAccountEmails} />}
       {mailServer !== undefined && (
         <Notice tone="warning" icon="alert">
           <p>{messages.faults.mailServer}</p>

@@ -82,6 +82,12 @@ export interface PageContext {
   readonly version: string;
 }
 
+/** What the parts of a page get. */
+export interface PartProps<Model> {
+  readonly model: Model;
+  readonly page: PageContext;
+}
+
 /** @param address a path or URL, which may have a query and a fragment. Its own `locale`, if it has one, is replaced. */
 export function withLocale(address: string, tag: string): string {
   const [, path, query = "", fragment = ""] = /^([^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(address) ?? [];

@@ -3,7 +3,8 @@ import { textOf } from "../http/body/form-fields.ts";
 import { emailPage } from "./ask-email.tsx";
 import { passwordSentence } from "./entry.tsx";
 import { Layout } from "./layout.tsx";
-import { type Page, type PageContext, pageHref } from "./page.ts";
+import type { Page, PageContext } from "./page.ts";
+import { ButtonLink, Submit } from "./parts/buttons.tsx";
 import { NewPasswordField } from "./parts/fields.tsx";
 import { FormNotices } from "./parts/form-messages.tsx";
 import { MessageCard } from "./parts/notice.tsx";
@@ -84,9 +85,7 @@ export function newPasswordView({ token, state }: NewPasswordModel, page: PageCo
             problem={state.problems.password}
             focus
           />
-          <button type="submit" class="button button-primary button-large button-wide">
-            {recovery.newSubmit}
-          </button>
+          <Submit label={recovery.newSubmit} look="wide" />
         </PostForm>
       </div>
     </Layout>
@@ -99,9 +98,7 @@ export function invalidResetView(page: PageContext): Page {
     <Layout page={page} title={recovery.invalidHeading} width="narrow">
       <MessageCard icon="clock" heading={recovery.invalidHeading}>
         <p class="lead">{recovery.invalid}</p>
-        <a class="button button-primary" href={pageHref(page, "/users/password/new")}>
-          {recovery.another}
-        </a>
+        <ButtonLink page={page} to="/users/password/new" label={recovery.another} look="primary" />
       </MessageCard>
     </Layout>
   );

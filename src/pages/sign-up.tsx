@@ -7,6 +7,7 @@ import { enter, passwordSentence, renderClosed } from "./entry.tsx";
 import { firstRunPath } from "./first-run.tsx";
 import { Layout } from "./layout.tsx";
 import { type Page, type PageContext, pageHref } from "./page.ts";
+import { ButtonLink, Submit } from "./parts/buttons.tsx";
 import { EmailField, NewPasswordField } from "./parts/fields.tsx";
 import { FormNotices } from "./parts/form-messages.tsx";
 import { MessageCard } from "./parts/notice.tsx";
@@ -94,9 +95,7 @@ export function signUpView({ email, state, takesFiles }: SignUpModel, page: Page
             problem={problems.password}
             focus={problems.password !== undefined && problems.email === undefined}
           />
-          <button type="submit" class="button button-primary button-large button-wide">
-            {signUp.submit}
-          </button>
+          <Submit label={signUp.submit} look="wide" />
         </PostForm>
         <p class="card-aside">
           {signUp.haveAccount} <a href={pageHref(page, "/users/sign_in")}>{signIn.submit}</a>
@@ -133,9 +132,7 @@ export function signUpSentView(email: string, page: PageContext): Page {
           })}
         </p>
         <p>{signUp.sentAdvice}</p>
-        <a class="button" href={pageHref(page, "/users/confirmation/new")}>
-          {signUp.again}
-        </a>
+        <ButtonLink page={page} to="/users/confirmation/new" label={signUp.again} />
       </MessageCard>
     </Layout>
   );

@@ -1,6 +1,7 @@
 import { type KindOption, kindOptions } from "../../config/topics/kinds.ts";
 import { wireName } from "../../http/errors.ts";
-import { type PageContext, pageHref } from "../page.ts";
+import type { PageContext } from "../page.ts";
+import { ButtonLink, FormEnd } from "../parts/buttons.tsx";
 import { NumberField, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -34,14 +35,9 @@ export function DefaultsSection({ model, page }: AccountProps) {
             <KindFields key={kind.kind} form={kind} problems={model.state.problems} page={page} />
           ))}
         </div>
-        <div class="form-end">
-          <button type="submit" class="button button-primary">
-            {defaults.submit}
-          </button>
-          <a class="button" href={pageHref(page, presetsPath)}>
-            {page.messages.presets.manage}
-          </a>
-        </div>
+        <FormEnd label={defaults.submit}>
+          <ButtonLink page={page} to={presetsPath} label={page.messages.presets.manage} />
+        </FormEnd>
       </PostForm>
     </Section>
   );

@@ -1,6 +1,6 @@
 import type { ApiToken } from "../../accounts/accounts.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { PageContext } from "../page.ts";
+import type { PartProps } from "../page.ts";
 import type { FormState } from "../take-form.ts";
 import { type DefaultField, type DefaultsForm, defaultFields, labelOfDefault } from "./defaults-form.ts";
 import type { AccountTab } from "./path.ts";
@@ -103,7 +103,4 @@ export function labelOf(field: AccountField, messages: Messages): string {
   return labelOfDefault(field, messages);
 }
 
-export interface AccountProps {
-  readonly model: AccountModel;
-  readonly page: PageContext;
-}
+export type AccountProps = PartProps<AccountModel>;

@@ -3,6 +3,8 @@ import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { factorsPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
+import { ButtonLink, FormEnd, Submit } from "../parts/buttons.tsx";
+import { PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Checkbox, EmailField, NewPasswordField, PasswordField, SelectField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -63,9 +65,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
   const title = found.length > 0 ? `${problems.heading} · ${profile.heading}` : profile.heading;
   return (
     <Layout page={page} title={title} asksFirstAt={accountTabPath(model.tab)}>
-      <div class="page-heading">
-        <h1>{profile.heading}</h1>
-      </div>
+      <PageHeading heading={profile.heading} />
       <nav class="segments section-tabs" aria-label={profile.contents}>
         {accountTabs.map((tab) => (
           <a key={tab} href={pageHref(page, accountTabPath(tab))} aria-current={tab === model.tab ? "page" : undefined}>
@@ -74,9 +74,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
         ))}
       </nav>
       {model.done !== null && model.done !== "confirmation" && (
-        <Notice tone="success" icon="check" alert>
-          <p>{profile.saved[model.done]}</p>
-        </Notice>
+        <Notice tone="success" icon="check" alert text={profile.saved[model.done]} />
       )}
       <FormNotices state={model.state} problems={found} page={page} />
       <div class="cards">{sections[model.tab]({ model, page })}</div>
@@ -116,9 +114,7 @@ function TokensSection({ model, page }: AccountProps) {
         </Notice>
       )}
       <div class="form-end">
-        <a class="button" href={pageHref(page, "/users/token")}>
-          {tokens.manage}
-        </a>
+        <ButtonLink page={page} to="/users/token" label={tokens.manage} />
       </div>
     </Section>
   );
@@ -160,11 +156,7 @@ function EmailSection({ model, page }: AccountProps) {
           autoComplete="email"
         />
         <AskAgain id="email_password" model={model} page={page} />
-        <div class="form-end">
-          <button type="submit" class="button button-primary">
-            {email.submit}
-          </button>
-        </div>
+        <FormEnd label={email.submit} />
       </PostForm>
     </Section>
   );
@@ -178,13 +170,9 @@ function Confirmation({ model, page }: AccountProps) {
   return (
     <div class="account-confirmation">
       {model.done === "confirmation" ? (
-        <Notice tone="success" icon="check" alert>
-          <p>{confirmation.sent}</p>
-        </Notice>
+        <Notice tone="success" icon="check" alert text={confirmation.sent} />
       ) : (
-        <Notice tone="info" icon="alert">
-          <p>{confirmation.missing}</p>
-        </Notice>
+        <Notice tone="info" icon="alert" text={confirmation.missing} />
       )}
       {problem !== undefined && (
         <p class="field-problem" id={`${id}_problem`}>
@@ -237,11 +225,7 @@ function PasswordSection({ model, page }: AccountProps) {
             checked
           />
         )}
-        <div class="form-end">
-          <button type="submit" class="button button-primary">
-            {model.hasPassword ? password.submit : password.submitFirst}
-          </button>
-        </div>
+        <FormEnd label={model.hasPassword ? password.submit : password.submitFirst} />
       </PostForm>
     </Section>
   );
@@ -264,11 +248,7 @@ function LanguageSection({ model, page }: AccountProps) {
           options={options}
           problem={model.state.problems.language}
         />
-        <div class="form-end">
-          <button type="submit" class="button button-primary">
-            {language.submit}
-          </button>
-        </div>
+        <FormEnd label={language.submit} />
       </PostForm>
     </Section>
   );
@@ -286,9 +266,7 @@ function SessionsSection({ model, page }: AccountProps) {
       </ul>
       {model.sessions.some((session) => !session.current) && (
         <PostForm page={page} action={`${accountPath}/sessions/end_others`}>
-          <button type="submit" class="button">
-            {sessions.others}
-          </button>
+          <Submit label={sessions.others} look="plain" />
         </PostForm>
       )}
     </Section>
@@ -347,11 +325,7 @@ function DeleteSection({ model, page }: AccountProps) {
         </summary>
         <PostForm page={page} class="form account-delete" action={`${accountPath}/delete`}>
           <AskAgain id="delete_password" model={model} page={page} />
-          <div class="form-end">
-            <button type="submit" class="button button-danger">
-              {messages.submit}
-            </button>
-          </div>
+          <FormEnd label={messages.submit} look="danger" />
         </PostForm>
       </details>
     </Section>
@@ -364,9 +338,7 @@ export function deletedView(page: PageContext): Page {
     <Layout page={page} title={profile.deleted.title} width="narrow">
       <MessageCard icon="check" heading={profile.deleted.heading}>
         <p>{profile.deleted.text}</p>
-        <a class="button" href={pageHref(page, "/")}>
-          {failure.home}
-        </a>
+        <ButtonLink page={page} to="/" label={failure.home} />
       </MessageCard>
     </Layout>
   );
@@ -381,9 +353,7 @@ function SignOnSection({ page, provider }: { readonly page: PageContext; readonl
     <Section name={signOnSection} heading={singleSignOn.heading}>
       <p>{singleSignOn.lead({ name: provider })}</p>
       <div class="form-end">
-        <a class="button" href={pageHref(page, signOnSettingsPath)}>
-          {singleSignOn.manage}
-        </a>
+        <ButtonLink page={page} to={signOnSettingsPath} label={singleSignOn.manage} />
       </div>
     </Section>
   );

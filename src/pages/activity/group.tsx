@@ -9,6 +9,7 @@ import { Layout } from "../layout.tsx";
 import { Facts, List, listPath } from "../lists/list.tsx";
 import { pushColumns } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { Card, PageHeading } from "../parts/card.tsx";
 import { Pager } from "../parts/pager.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { ActivityList, type ActivityModel } from "./list.tsx";
@@ -67,13 +68,11 @@ export function groupActivityView(model: GroupActivityModel, page: PageContext):
   const { id, name } = model.group;
   return (
     <Layout page={page} title={dashboard.activity({ name })} privatePage width="wide">
-      <div class="page-heading">
-        <p>
-          <a href={pageHref(page, dashboardPath)}>{dashboard.back}</a>
-        </p>
-        <h1>{dashboard.activity({ name })}</h1>
-        <p class="lead">{dashboard.activityLead({ name })}</p>
-      </div>
+      <PageHeading
+        heading={dashboard.activity({ name })}
+        lead={dashboard.activityLead({ name })}
+        back={<a href={pageHref(page, dashboardPath)}>{dashboard.back}</a>}
+      />
       <List<GroupMember>
         page={page}
         caption={admin.groupsPage.members}
@@ -126,13 +125,11 @@ export function memberView(model: ActivityModel & { readonly member: MemberOfGro
   const title = dashboard.pushesOf({ email });
   return (
     <Layout page={page} title={title} privatePage width="wide">
-      <div class="page-heading">
-        <p>
-          <a href={pageHref(page, groupActivityPath(group.id))}>{dashboard.activity(group)}</a>
-        </p>
-        <h1>{title}</h1>
-        <p class="lead">{dashboard.activityLead(group)}</p>
-      </div>
+      <PageHeading
+        heading={title}
+        lead={dashboard.activityLead(group)}
+        back={<a href={pageHref(page, groupActivityPath(group.id))}>{dashboard.activity(group)}</a>}
+      />
       <ActivityList
         caption={title}
         empty={admin.groupsPage.service.noPushes}
@@ -178,17 +175,12 @@ export function membersPushView(model: MembersPushModel, page: PageContext): Pag
   const columns = pushColumns(page, "administrator");
   return (
     <Layout page={page} title={dashboard.auditTitle} privatePage width="regular">
-      <div class="page-heading">
-        <p>
-          <a href={pageHref(page, pushesPage(member, 1))}>{dashboard.pushesOf(member)}</a>
-        </p>
-        <h1>{dashboard.auditTitle}</h1>
-        <p class="lead">{dashboard.trailOf(member)}</p>
-      </div>
-      <section class="card about-push" aria-labelledby="about">
-        <h2 class="section-heading" id="about">
-          <bdi translate={untranslated}>{shownName(push, messages)}</bdi>
-        </h2>
+      <PageHeading
+        heading={dashboard.auditTitle}
+        lead={dashboard.trailOf(member)}
+        back={<a href={pageHref(page, pushesPage(member, 1))}>{dashboard.pushesOf(member)}</a>}
+      />
+      <Card id="about" heading={<bdi translate={untranslated}>{shownName(push, messages)}</bdi>} class="about-push">
         <Facts<ListedPush>
           page={page}
           nowMs={nowMs}
@@ -196,7 +188,7 @@ export function membersPushView(model: MembersPushModel, page: PageContext): Pag
           row={push}
           columns={[columns.kind, columns.state, columns.views, columns.made, columns.end]}
         />
-      </section>
+      </Card>
       <div class="card">
         {events.length === 0 ? (
           <p>{dashboard.noEvents}</p>

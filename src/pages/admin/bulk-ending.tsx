@@ -15,7 +15,9 @@ import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { ProofOffered } from "../factors/model.ts";
 import { ProofFields } from "../factors/proof.tsx";
 import { List } from "../lists/list.tsx";
-import type { Page, PageContext } from "../page.ts";
+import type { Page, PageContext, PartProps } from "../page.ts";
+import { FormEnd } from "../parts/buttons.tsx";
+import { Card } from "../parts/card.tsx";
 import { Field, InputField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -158,27 +160,14 @@ export function bulkEndingView(model: BulkEndingModel, page: PageContext): Page 
   );
 }
 
-function FilterForm({
-  model: { typed, problems },
-  page,
-}: {
-  readonly model: BulkEndingModel;
-  readonly page: PageContext;
-}) {
+function FilterForm({ model: { typed, problems }, page }: PartProps<BulkEndingModel>) {
   const { admin } = page.messages;
   const { bulk } = admin;
   const number = { type: "number", inputMode: "numeric", min: 0, max: 999_999, step: 1 } as const;
   return (
-    <section class="card" aria-labelledby="end_many">
-      <h2 class="section-heading" id="end_many">
-        {bulk.endMany}
-      </h2>
+    <Card id="end_many" heading={bulk.endMany}>
       <p>{bulk.endManyLead}</p>
-      {problems.all !== undefined && (
-        <Notice tone="danger" icon="alert" alert>
-          <p>{problems.all}</p>
-        </Notice>
-      )}
+      {problems.all !== undefined && <Notice tone="danger" icon="alert" alert text={problems.all} />}
       <form class="form admin-form" method="get" action={bulkEndingPath}>
         {page.localeAsked && <input type="hidden" name="locale" value={page.messages.locale.tag} />}
         <TextField
@@ -217,13 +206,9 @@ function FilterForm({
             </select>
           )}
         />
-        <div class="form-end">
-          <button type="submit" class="button button-primary">
-            {bulk.preview}
-          </button>
-        </div>
+        <FormEnd label={bulk.preview} />
       </form>
-    </section>
+    </Card>
   );
 }
 
@@ -252,23 +237,13 @@ function Preview({ preview, model: { typed, proof, state }, page }: PreviewProps
         <FormNotices state={state} page={page} />
         <p>{bulk.endManyText}</p>
         {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={state.problems.proof} />}
-        <div class="form-end">
-          <button type="submit" class="button button-danger">
-            {bulk.endManyConfirm}
-          </button>
-        </div>
+        <FormEnd label={bulk.endManyConfirm} look="danger" />
       </PostForm>
     </section>
   );
 }
 
-function RequestTable({
-  model: { latest, nowMs },
-  page,
-}: {
-  readonly model: BulkEndingModel;
-  readonly page: PageContext;
-}) {
+function RequestTable({ model: { latest, nowMs }, page }: PartProps<BulkEndingModel>) {
   const { admin, formats } = page.messages;
   const { bulk } = admin;
   return (

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Administrator } from "../../accounts/accounts.ts";
 import { Layout, type LayoutProps } from "../layout.tsx";
 import { type AdminSection, type PageContext, pageHref, untranslated } from "../page.ts";
+import { PageHeading } from "../parts/card.tsx";
 import type { SignedInRequest } from "../request.ts";
 
 /** The administrator who acts, for the administrators' audit trail. */
@@ -81,10 +82,7 @@ export function AdminFrame(frame: AdminFrameProps) {
           </a>
         ))}
       </nav>
-      <div class="page-heading">
-        <h1>{heading ?? admin[current]}</h1>
-        <p class="lead">{lead}</p>
-      </div>
+      <PageHeading heading={heading ?? admin[current]} lead={lead} />
       {group?.id !== undefined && <GroupTabs id={group.id} current={group.current} page={page} />}
       {children}
     </Layout>

@@ -2,7 +2,9 @@ import type { FastifyReply } from "fastify";
 import { tokenLimits } from "../../accounts/accounts.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Group } from "../../policies/policies.ts";
-import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, untranslated } from "../page.ts";
+import { ButtonLink, Submit } from "../parts/buttons.tsx";
+import { Card } from "../parts/card.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths, groupPath } from "./frame.tsx";
@@ -53,10 +55,14 @@ export function deletionView(model: DeletionModel, page: PageContext): Page {
   const path = groupPath(group.id);
   return (
     <AdminFrame page={page} current="groups" lead={admin.groupsLead} asksFirstAt={path}>
-      <section class="card" aria-labelledby="delete">
-        <h2 class="section-heading" id="delete">
-          {text.delete}: <bdi translate={untranslated}>{group.name}</bdi>
-        </h2>
+      <Card
+        id="delete"
+        heading={
+          <>
+            {text.delete}: <bdi translate={untranslated}>{group.name}</bdi>
+          </>
+        }
+      >
         <PostForm page={page} class="form admin-form" action={`${path}/delete`}>
           <input type="hidden" name="confirmed" value={deletionMark(model)} />
           <p>{text.deleteText({ count: weakened.length })}</p>
@@ -71,15 +77,11 @@ export function deletionView(model: DeletionModel, page: PageContext): Page {
           )}
           {service.tokens + service.pushes > 0 && <p>{text.service.deleted(service)}</p>}
           <div class="page-actions">
-            <a class="button" href={pageHref(page, path)}>
-              {edit.cancel}
-            </a>
-            <button type="submit" class="button button-danger">
-              {text.delete}
-            </button>
+            <ButtonLink page={page} to={path} label={edit.cancel} />
+            <Submit label={text.delete} look="danger" />
           </div>
         </PostForm>
-      </section>
+      </Card>
     </AdminFrame>
   );
 }

@@ -11,7 +11,9 @@ import {
   membersPerPage,
 } from "../../policies/policies.ts";
 import { type Column, List, listPath } from "../lists/list.tsx";
-import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, untranslated } from "../page.ts";
+import { FormEnd } from "../parts/buttons.tsx";
+import { Card } from "../parts/card.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { Checkbox, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -310,19 +312,12 @@ export function groupView(model: GroupModel, page: PageContext): Page {
     >
       <FormNotices state={model.state} page={page} />
       <MemberList model={model} page={page} />
-      <section class="card" aria-labelledby="group_settings">
-        <h2 class="section-heading" id="group_settings">
-          {admin.settings}
-        </h2>
+      <Card id="group_settings" heading={admin.settings}>
         <PostForm page={page} class="form admin-form" action={path} autoComplete="off">
           <GroupFields typed={typed} hasClaims={model.hasClaims} page={page} />
-          <div class="form-end">
-            <button type="submit" class="button button-primary">
-              {admin.save}
-            </button>
-          </div>
+          <FormEnd label={admin.save} />
         </PostForm>
-      </section>
+      </Card>
       <PostForm page={page} action={`${path}/delete`}>
         <button type="submit" class="button button-quiet-danger">
           {text.delete}
@@ -332,7 +327,7 @@ export function groupView(model: GroupModel, page: PageContext): Page {
   );
 }
 
-function MemberList({ model, page }: { readonly model: GroupModel; readonly page: PageContext }) {
+function MemberList({ model, page }: PartProps<GroupModel>) {
   const { group } = model;
   const { admin } = page.messages;
   const text = admin.groupsPage;

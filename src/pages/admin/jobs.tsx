@@ -1,7 +1,8 @@
 import type { FastifyReply } from "fastify";
 import { isFailing, type JobRun, nextRunOf } from "../../database/job-runs.ts";
 import { type Column, List } from "../lists/list.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref } from "../page.ts";
+import { Card } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -79,30 +80,22 @@ export function jobsView(model: JobsModel, page: PageContext): Page {
   return (
     <AdminFrame page={page} current="jobs" lead={admin.jobsLead}>
       {outcome !== null && (
-        <Notice tone={outcome === "nothing" ? "info" : "success"} icon="check" alert>
-          <p>{texts[outcome]}</p>
-        </Notice>
+        <Notice tone={outcome === "nothing" ? "info" : "success"} icon="check" alert text={texts[outcome]} />
       )}
       <Queues model={model} page={page} />
-      <section class="card" aria-labelledby="job_list">
-        <h2 class="section-heading" id="job_list">
-          {admin.jobList}
-        </h2>
+      <Card id="job_list" heading={admin.jobList}>
         <JobLists model={model} page={page} />
-      </section>
+      </Card>
     </AdminFrame>
   );
 }
 
 /** What waits for the jobs, and what has failed. */
-function Queues({ model, page }: { readonly model: JobsModel; readonly page: PageContext }) {
+function Queues({ model, page }: PartProps<JobsModel>) {
   const { admin, formats } = page.messages;
   const { mails, deletions, errors } = model;
   return (
-    <section class="card" aria-labelledby="job_queues">
-      <h2 class="section-heading" id="job_queues">
-        {admin.jobQueues}
-      </h2>
+    <Card id="job_queues" heading={admin.jobQueues}>
       <dl class="admin-facts">
         <Fact label={admin.mailsWaiting}>{formats.number(mails.waiting)}</Fact>
         <Fact label={admin.mailsFailed}>
@@ -132,7 +125,7 @@ function Queues({ model, page }: { readonly model: JobsModel; readonly page: Pag
           <RunButton page={page} action={jobPaths.retryDeletions} label={admin.retryDeletions} />
         )}
       </div>
-    </section>
+    </Card>
   );
 }
 
@@ -154,7 +147,7 @@ export function RunButton({ page, action, label }: RunButtonProps) {
 }
 
 /** The jobs that fail; the others on demand. */
-function JobLists({ model, page }: { readonly model: JobsModel; readonly page: PageContext }) {
+function JobLists({ model, page }: PartProps<JobsModel>) {
   const { admin } = page.messages;
   const { runs } = model;
   const failing = runs.filter(isFailing);
@@ -173,13 +166,7 @@ function JobLists({ model, page }: { readonly model: JobsModel; readonly page: P
   );
 }
 
-function JobTable({
-  model: { runs, processes, nowMs },
-  page,
-}: {
-  readonly model: JobsModel;
-  readonly page: PageContext;
-}) {
+function JobTable({ model: { runs, processes, nowMs }, page }: PartProps<JobsModel>) {
   const { admin, formats } = page.messages;
   const failure: Column<JobRun> = {
     label: admin.jobFailure,

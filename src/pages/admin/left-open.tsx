@@ -1,5 +1,6 @@
 import type { User } from "../../accounts/accounts.ts";
 import type { PageContext } from "../page.ts";
+import { Card } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 
@@ -26,10 +27,7 @@ export function LeftOpenCard({ user, path, left, page }: LeftOpenProps) {
   const { admin, formats } = page.messages;
   const links = formats.number(Math.min(left.links, linksCounted));
   return (
-    <section class="card" aria-labelledby="left_open">
-      <h2 class="section-heading" id="left_open">
-        {admin.leftOpen}
-      </h2>
+    <Card id="left_open" heading={admin.leftOpen}>
       <dl class="admin-facts">
         <Fact label={admin.liveLinks}>{left.links > linksCounted ? `${links}+` : links}</Fact>
         <Fact label={admin.openRequests}>{formats.number(left.requests)}</Fact>
@@ -49,6 +47,6 @@ export function LeftOpenCard({ user, path, left, page }: LeftOpenProps) {
           </PostForm>
         </>
       )}
-    </section>
+    </Card>
   );
 }

@@ -66,11 +66,7 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
   const { admin } = page.messages;
   return (
     <AdminFrame page={page} current="mails" lead={admin.mailsLead}>
-      {model.isOff && (
-        <Notice tone="info" icon="alert">
-          <p>{admin.mailOff}</p>
-        </Notice>
-      )}
+      {model.isOff && <Notice tone="info" icon="alert" text={admin.mailOff} />}
       {model.outcome !== null && <Outcome outcome={model.outcome} messages={page.messages} />}
       {model.emails.length > 1 && <RunButton page={page} action={jobPaths.retryEmails} label={admin.retryEmails} />}
       <List
@@ -131,9 +127,12 @@ function Outcome({
   const { admin } = messages;
   const texts = { queued: admin.queued, link_over: admin.linkOver, unknown: admin.unknownMail };
   return (
-    <Notice tone={outcome === "queued" ? "success" : "danger"} icon={outcome === "queued" ? "check" : "alert"} alert>
-      <p>{texts[outcome]}</p>
-    </Notice>
+    <Notice
+      tone={outcome === "queued" ? "success" : "danger"}
+      icon={outcome === "queued" ? "check" : "alert"}
+      alert
+      text={texts[outcome]}
+    />
   );
 }
 

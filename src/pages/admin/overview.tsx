@@ -7,7 +7,7 @@ import type { Health } from "../../health.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { PushTotals } from "../../pushes/pushes.ts";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -154,15 +154,11 @@ function troublesOf({ health, failures, outdatedNode }: OverviewModel, { message
 }
 
 /** What an administrator has to do something about, or that there is nothing. */
-function Attention({ model, page }: { readonly model: OverviewModel; readonly page: PageContext }) {
+function Attention({ model, page }: PartProps<OverviewModel>) {
   const { attention } = page.messages.admin;
   const troubles = troublesOf(model, page);
   if (troubles.length === 0) {
-    return (
-      <Notice tone="success" icon="check">
-        <p>{attention.nothing}</p>
-      </Notice>
-    );
+    return <Notice tone="success" icon="check" text={attention.nothing} />;
   }
   return (
     <Notice tone="warning" icon="alert">

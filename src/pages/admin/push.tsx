@@ -3,6 +3,7 @@ import { pageMax, pageOf } from "../../http/parameters.ts";
 import type { AdminTrailPage } from "../../pushes/pushes.ts";
 import { Timeline } from "../audit/view.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
+import { Card } from "../parts/card.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
@@ -58,10 +59,7 @@ export function pushView(model: PushModel, page: PageContext): Page {
       <ul class="card admin-rows">
         <PushRow push={push} model={{ ...model, filter: filterOf(() => undefined) }} page={page} />
       </ul>
-      <section class="card" aria-labelledby="push_trail">
-        <h2 class="section-heading" id="push_trail">
-          {dashboard.auditTitle}
-        </h2>
+      <Card id="push_trail" heading={dashboard.auditTitle}>
         {events.length === 0 ? (
           <p>{admin.noEvents}</p>
         ) : (
@@ -73,7 +71,7 @@ export function pushView(model: PushModel, page: PageContext): Page {
           hasMore={model.hasMore}
           hrefOf={(number) => pageHref(page, pathOf(push.id, number))}
         />
-      </section>
+      </Card>
       <Confirm
         page={page}
         icon="trash"

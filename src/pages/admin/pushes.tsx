@@ -11,6 +11,7 @@ import {
   stateOptions,
 } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
+import { Submit } from "../parts/buttons.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -162,9 +163,7 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
           <a href={pageHref(page, bulkEndingPath)}>{admin.bulk.endMany}</a>
         </p>
         {(model.unknownOwner || model.unknownLink) && (
-          <Notice tone="info" icon="alert" alert>
-            <p>{model.unknownLink ? admin.unknownLink : admin.unknownOwner}</p>
-          </Notice>
+          <Notice tone="info" icon="alert" alert text={model.unknownLink ? admin.unknownLink : admin.unknownOwner} />
         )}
       </List>
     </AdminFrame>
@@ -203,10 +202,7 @@ function FindForm({ page }: { readonly page: PageContext }) {
           {admin.link}
         </label>
         <input class="input" id="link" name="link" dir="ltr" placeholder={admin.linkHint} required maxLength={2_048} />
-        <button type="submit" class="button">
-          <Icon name="search" />
-          <span>{admin.findByLink}</span>
-        </button>
+        <Submit label={admin.findByLink} icon="search" look="plain" />
       </PostForm>
     </search>
   );

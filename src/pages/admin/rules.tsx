@@ -14,7 +14,8 @@ import {
   type RuleName,
   ruleNames,
 } from "../../policies/policies.ts";
-import type { Page, PageContext } from "../page.ts";
+import type { Page, PageContext, PartProps } from "../page.ts";
+import { FormEnd } from "../parts/buttons.tsx";
 import { Checkbox, NumberField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -245,27 +246,15 @@ async function renderRules(
   return page.renderForm(rulesView, model, { status: model.state.status, path: target.path });
 }
 
-function RulesNotices({ model, page }: { readonly model: RulesModel; readonly page: PageContext }) {
+function RulesNotices({ model, page }: PartProps<RulesModel>) {
   const { savedMeanwhile, warnings, isSaved, isForged } = model;
   const text = page.messages.admin.rulesPage;
   return (
     <>
-      {isSaved && (
-        <Notice tone="success" icon="check" alert>
-          <p>{text.saved}</p>
-        </Notice>
-      )}
-      {isForged && (
-        <Notice tone="danger" icon="alert" alert>
-          <p>{text.forged}</p>
-        </Notice>
-      )}
+      {isSaved && <Notice tone="success" icon="check" alert text={text.saved} />}
+      {isForged && <Notice tone="danger" icon="alert" alert text={text.forged} />}
       <FormNotices state={model.state} page={page} />
-      {savedMeanwhile !== undefined && (
-        <Notice tone="warning" icon="alert" alert>
-          <p>{text.conflict}</p>
-        </Notice>
-      )}
+      {savedMeanwhile !== undefined && <Notice tone="warning" icon="alert" alert text={text.conflict} />}
       {warnings.length > 0 && (
         <Notice tone="warning" icon="alert" alert>
           {[...warnings, text.confirm].map((warning) => (
@@ -326,11 +315,7 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
             problem={model.state.problems.mailDomains}
             value={rules.mailDomains?.join(", ") ?? ""}
           />
-          <div class="form-end">
-            <button type="submit" class="button button-primary">
-              {text.save}
-            </button>
-          </div>
+          <FormEnd label={text.save} />
         </PostForm>
       </section>
     </AdminFrame>

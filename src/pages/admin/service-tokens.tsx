@@ -108,11 +108,7 @@ export function serviceTokensView(model: ServiceTokensModel, page: PageContext):
       scripts={["passkeys.js"]}
       asksFirstAt={model.path}
     >
-      {model.createsNothing && (
-        <Notice tone="warning" icon="alert">
-          <p>{service.createsNothing}</p>
-        </Notice>
-      )}
+      {model.createsNothing && <Notice tone="warning" icon="alert" text={service.createsNothing} />}
       {model.made !== null && <MadeToken made={model.made} messages={page.messages} />}
       <TokenList model={model} page={page} />
       <p>

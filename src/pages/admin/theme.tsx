@@ -18,6 +18,7 @@ import { immutableFor } from "../../http/headers.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, renderPage } from "../page.ts";
+import { Submit } from "../parts/buttons.tsx";
 import { Field, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -217,9 +218,7 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
       asksFirstAt={adminPaths.theme}
     >
       {outcome !== null && (
-        <Notice tone="success" icon="check" alert>
-          <p>{outcome === "saved" ? admin.saved : admin.resetDone}</p>
-        </Notice>
+        <Notice tone="success" icon="check" alert text={outcome === "saved" ? admin.saved : admin.resetDone} />
       )}
       <FormNotices state={state} page={page} />
       <div class="stack theme-columns">
@@ -332,9 +331,7 @@ function previewView(context: PageContext, isFramed = false): Page {
     <Layout page={page} title={admin.preview} privatePage width="narrow" isStill={isFramed}>
       {!isFramed && (
         <div data-only-in-tab>
-          <Notice tone="info" icon="eye">
-            <p>{admin.previewText}</p>
-          </Notice>
+          <Notice tone="info" icon="eye" text={admin.previewText} />
         </div>
       )}
       <div class="card">
@@ -384,9 +381,7 @@ function Part({ page, part, isSet, multipart = false, children }: PartProps) {
         </button>
         {isSet && (
           <PostForm page={page} action={`${path}/reset`}>
-            <button type="submit" class="button">
-              {admin.reset}
-            </button>
+            <Submit label={admin.reset} look="plain" />
           </PostForm>
         )}
       </div>

@@ -15,6 +15,8 @@ import { ProofFields } from "../factors/proof.tsx";
 import { type Column, Facts, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
+import { ButtonLink } from "../parts/buttons.tsx";
+import { Card } from "../parts/card.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import type { IconName } from "../parts/icon.tsx";
@@ -286,10 +288,7 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
   const { heading, from, began, seen } = messages.profile.sessions;
   const { browser } = messages.dashboard;
   return (
-    <section class="card" aria-labelledby="sessions">
-      <h2 class="section-heading" id="sessions">
-        {heading}
-      </h2>
+    <Card id="sessions" heading={heading}>
       <List
         page={page}
         nowMs={nowMs}
@@ -316,7 +315,7 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
           group="action"
         />
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -380,10 +379,14 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
   const path = userId === null ? adminPaths.users : userPath(userId);
   return (
     <AdminFrame page={page} current="users" lead={admin.usersLead} scripts={["passkeys.js"]} asksFirstAt={path}>
-      <section class="card" aria-labelledby="prove">
-        <h2 class="section-heading" id="prove">
-          {label}: <bdi translate={untranslated}>{subject}</bdi>
-        </h2>
+      <Card
+        id="prove"
+        heading={
+          <>
+            {label}: <bdi translate={untranslated}>{subject}</bdi>
+          </>
+        }
+      >
         <PostForm page={page} class="form admin-form" action={userId === null ? path : `${path}/${action}`}>
           {email !== "" && <input type="hidden" name="email" value={email} />}
           <p>{explanation}</p>
@@ -394,15 +397,13 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
           )}
           {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={problem} />}
           <div class="page-actions">
-            <a class="button" href={pageHref(page, path)}>
-              {edit.cancel}
-            </a>
+            <ButtonLink page={page} to={path} label={edit.cancel} />
             <button type="submit" class={`button ${isHarmless(action) ? "button-primary" : "button-danger"}`}>
               {admin.actionOn({ action: label, name: subject })}
             </button>
           </div>
         </PostForm>
-      </section>
+      </Card>
     </AdminFrame>
   );
 }

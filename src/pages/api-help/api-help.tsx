@@ -3,6 +3,7 @@ import { Fragment } from "preact";
 import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../../http/api-reference.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
+import { Card } from "../parts/card.tsx";
 import type { PageRequest } from "../request.ts";
 
 /** `GET /help/api`: the reference of API v2. */
@@ -94,10 +95,7 @@ function apiHelpView({ version, reference, baseUrl }: ApiHelpModel, page: PageCo
 
 function Scopes() {
   return (
-    <section class="card" aria-labelledby="scopes">
-      <h2 class="section-heading" id="scopes">
-        Permissions of a token
-      </h2>
+    <Card id="scopes" heading="Permissions of a token">
       <p>
         The scope <code>create</code> creates pushes, <code>read</code> lists your pushes and reads their audit trails,
         and <code>expire</code> deletes them. Retrieving a push and its preview needs no scope. A token can also have an
@@ -108,7 +106,7 @@ function Scopes() {
       <pre class="api-code">
         <code>{tokenPattern}</code>
       </pre>
-    </section>
+    </Card>
   );
 }
 
@@ -120,17 +118,14 @@ function Example({ version, baseUrl }: Pick<ApiHelpModel, "version" | "baseUrl">
     `  -d '{"${wrapper}": {"payload": "correct horse", "expire_after_views": 1}}'`,
   ];
   return (
-    <section class="card" aria-labelledby="example">
-      <h2 class="section-heading" id="example">
-        Example
-      </h2>
+    <Card id="example" heading="Example">
       <pre class="api-code">
         <code>{lines.join("\n")}</code>
       </pre>
       <p>
         Send the <code>html_url</code> of the answer to the recipient.
       </p>
-    </section>
+    </Card>
   );
 }
 
@@ -138,10 +133,7 @@ function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
   const { id, method, path, alsoAt, summary, description, token, scope, parameters, wrapper, fields, answers } =
     endpoint;
   return (
-    <section class="card" aria-labelledby={id}>
-      <h2 class="section-heading" id={id}>
-        {summary}
-      </h2>
+    <Card id={id} heading={summary}>
       <p>
         <code class="api-path">
           {method} {path}
@@ -192,7 +184,7 @@ function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
           </div>
         ))}
       </dl>
-    </section>
+    </Card>
   );
 }
 

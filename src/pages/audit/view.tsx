@@ -18,8 +18,9 @@ import {
 import { Layout } from "../layout.tsx";
 import { Facts } from "../lists/list.tsx";
 import { pushColumns, StateBadge } from "../lists/push-columns.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
+import { PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { LongText } from "../parts/long-text.tsx";
@@ -56,12 +57,7 @@ export function auditView(model: AuditModel, page: PageContext): Page {
       width="wide"
       scripts={hasSealedLabels(model.listed.push) ? ["open-sealed.js"] : []}
     >
-      <div class="page-heading">
-        <p>
-          <a href={pageHref(page, "/p")}>{dashboard.back}</a>
-        </p>
-        <h1>{dashboard.auditTitle}</h1>
-      </div>
+      <PageHeading heading={dashboard.auditTitle} back={<a href={pageHref(page, "/p")}>{dashboard.back}</a>} />
       <div class="audit">
         <AboutPush model={model} page={page} />
         <div class="stack">
@@ -91,7 +87,7 @@ export function auditView(model: AuditModel, page: PageContext): Page {
   );
 }
 
-function AboutPush({ model, page }: { readonly model: AuditModel; readonly page: PageContext }) {
+function AboutPush({ model, page }: PartProps<AuditModel>) {
   const { messages } = page;
   const { dashboard, kinds } = messages;
   const { push } = model.listed;

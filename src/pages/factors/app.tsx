@@ -4,7 +4,7 @@ import { nameOf } from "../../branding/branding.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
-import { CopyButton } from "../parts/buttons.tsx";
+import { CopyButton, Submit } from "../parts/buttons.tsx";
 import { CodeField, Field } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -126,9 +126,7 @@ function appView(model: AppModel, page: PageContext): Page {
             <ProofFields page={page} id="proof" offered={model.proof} problem={problems.proof} />
           )}
           {model.replaces && <p class="field-hint">{app.replaces}</p>}
-          <button type="submit" class="button button-primary button-large button-wide">
-            {app.submit}
-          </button>
+          <Submit label={app.submit} look="wide" />
         </PostForm>
         <a href={pageHref(page, factorsPath)}>{manage.back}</a>
       </div>

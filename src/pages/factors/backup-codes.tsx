@@ -18,11 +18,7 @@ export function backupCodesView(model: BackupCodesModel, page: PageContext): Pag
   return (
     <Layout page={page} title={codes.madeHeading} width="narrow" privatePage>
       <div class="card" data-secret>
-        {model.added && (
-          <Notice tone="success" icon="check" alert>
-            <p>{codes.added}</p>
-          </Notice>
-        )}
+        {model.added && <Notice tone="success" icon="check" alert text={codes.added} />}
         <h1>{codes.madeHeading}</h1>
         <p class="lead">{codes.madeText}</p>
         <pre class="exact-text backup-codes" id="backup_codes" dir="ltr" translate={untranslated}>

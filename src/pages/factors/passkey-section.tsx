@@ -1,6 +1,7 @@
 import type { Passkey } from "../../accounts/accounts.ts";
-import type { PageContext } from "../page.ts";
+import type { PartProps } from "../page.ts";
 import { PasskeyButton, PasskeysMissing } from "../parts/buttons.tsx";
+import { Card } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -10,18 +11,12 @@ import type { FactorsModel } from "./model.ts";
 import { newPasskeyOptionsPath, passkeysPath, removePasskeyPath } from "./paths.ts";
 import { ProofFields, ProvenChange } from "./proof.tsx";
 
-interface SectionProps {
-  readonly model: FactorsModel;
-  readonly page: PageContext;
-}
+type SectionProps = PartProps<FactorsModel>;
 
 export function PasskeySection({ model, page }: SectionProps) {
   const { passkeys } = page.messages.factors;
   return (
-    <section class="card" aria-labelledby="passkeys">
-      <h2 class="section-heading" id="passkeys">
-        {passkeys.heading}
-      </h2>
+    <Card id="passkeys" heading={passkeys.heading}>
       <p>{passkeys.text}</p>
       {model.passkeys.length === 0 ? (
         <p class="field-hint">{passkeys.none}</p>
@@ -33,7 +28,7 @@ export function PasskeySection({ model, page }: SectionProps) {
         </ul>
       )}
       {model.passkeysPossible ? <AddForm model={model} page={page} /> : <p class="field-hint">{passkeys.noDomain}</p>}
-    </section>
+    </Card>
   );
 }
 

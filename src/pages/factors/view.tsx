@@ -1,5 +1,6 @@
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref } from "../page.ts";
+import { PageHeading } from "../parts/card.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { LocalTime } from "../parts/times.tsx";
@@ -14,15 +15,8 @@ export function factorsView(model: FactorsModel, page: PageContext): Page {
   const { manage } = page.messages.factors;
   return (
     <Layout page={page} title={manage.heading} width="regular" privatePage scripts={["passkeys.js"]}>
-      <div class="page-heading">
-        <h1>{manage.heading}</h1>
-        <p class="lead">{manage.lead}</p>
-      </div>
-      {model.required && (
-        <Notice tone="warning" icon="shield">
-          <p>{manage.required}</p>
-        </Notice>
-      )}
+      <PageHeading heading={manage.heading} lead={manage.lead} />
+      {model.required && <Notice tone="warning" icon="shield" text={manage.required} />}
       {hasFactor(model) && model.backupCodesLeft === 0 && <CodesMissing model={model} page={page} />}
       <div class="cards">
         <AppSection model={model} page={page} />
@@ -34,10 +28,7 @@ export function factorsView(model: FactorsModel, page: PageContext): Page {
   );
 }
 
-interface SectionProps {
-  readonly model: FactorsModel;
-  readonly page: PageContext;
-}
+type SectionProps = PartProps<FactorsModel>;
 
 function CodesMissing({ model, page }: SectionProps) {
   const { codes } = page.messages.factors;

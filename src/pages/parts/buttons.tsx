@@ -1,6 +1,68 @@
+import type { ComponentChildren } from "preact";
 import type { Messages } from "../../i18n/i18n.ts";
 import { type PageContext, pageHref } from "../page.ts";
-import { Icon } from "./icon.tsx";
+import { Icon, type IconName } from "./icon.tsx";
+
+const looks = {
+  primary: "button button-primary",
+  danger: "button button-danger",
+  plain: "button",
+  /** The only one of a short form. */
+  wide: "button button-primary button-large button-wide",
+} as const;
+
+export interface SubmitProps {
+  readonly label: string;
+  readonly icon?: IconName | undefined;
+  readonly look?: keyof typeof looks;
+}
+
+/** Sends the form that it is in. */
+export function Submit({ label, icon, look = "primary" }: SubmitProps) {
+  return (
+    <button type="submit" class={looks[look]}>
+      <Label text={label} icon={icon} />
+    </button>
+  );
+}
+
+/** The last line of a form: its button, and the links beside it. */
+export function FormEnd({ children, ...submit }: SubmitProps & { readonly children?: ComponentChildren }) {
+  return (
+    <div class="form-end">
+      <Submit {...submit} />
+      {children}
+    </div>
+  );
+}
+
+export interface ButtonLinkProps {
+  readonly page: PageContext;
+  /** A path of this server. */
+  readonly to: string;
+  readonly label: string;
+  readonly icon?: IconName | undefined;
+  readonly look?: "primary" | "plain";
+}
+
+/** A link that looks like a button. */
+export function ButtonLink({ page, to, label, icon, look = "plain" }: ButtonLinkProps) {
+  return (
+    <a class={looks[look]} href={pageHref(page, to)}>
+      <Label text={label} icon={icon} />
+    </a>
+  );
+}
+
+function Label({ text, icon }: { readonly text: string; readonly icon: IconName | undefined }) {
+  if (icon === undefined) return <>{text}</>;
+  return (
+    <>
+      <Icon name={icon} />
+      <span>{text}</span>
+    </>
+  );
+}
 
 export interface CopyButtonProps {
   readonly messages: Messages;
@@ -120,9 +182,5 @@ export function PasskeysMissing({ page }: { readonly page: PageContext }) {
 /** Leads to the start page, where there is one. */
 export function HomeButton({ page }: { readonly page: PageContext }) {
   if (page.recipientsOnly) return null;
-  return (
-    <a class="button" href={pageHref(page, "/")}>
-      {page.messages.failure.home}
-    </a>
-  );
+  return <ButtonLink page={page} to="/" label={page.messages.failure.home} />;
 }

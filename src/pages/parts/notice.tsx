@@ -7,14 +7,19 @@ export interface NoticeProps {
   readonly icon: IconName;
   /** Read out as soon as the page is loaded; for answers to an action. */
   readonly alert?: boolean;
-  readonly children: ComponentChildren;
+  /** The first paragraph. */
+  readonly text?: ComponentChildren;
+  readonly children?: ComponentChildren;
 }
 
-export function Notice({ tone, icon, alert = false, children }: NoticeProps) {
+export function Notice({ tone, icon, alert = false, text, children }: NoticeProps) {
   return (
     <div class={`notice notice-${tone}`} role={alert ? "alert" : undefined}>
       <Icon name={icon} />
-      <div class="notice-text">{children}</div>
+      <div class="notice-text">
+        {text !== undefined && <p>{text}</p>}
+        {children}
+      </div>
     </div>
   );
 }

@@ -8,7 +8,9 @@ import { accountTabPath } from "../account/path.ts";
 import { AdminFrame } from "../admin/frame.tsx";
 import { Layout } from "../layout.tsx";
 import { List } from "../lists/list.tsx";
-import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, untranslated } from "../page.ts";
+import { ButtonLink, Submit } from "../parts/buttons.tsx";
+import { Card, PageHeading } from "../parts/card.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, NumberField, SelectField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -25,10 +27,7 @@ interface PresetsModel {
   readonly state: FormState<PresetField>;
 }
 
-interface Props {
-  readonly model: PresetsModel;
-  readonly page: PageContext;
-}
+type Props = PartProps<PresetsModel>;
 
 export function presetsView(model: PresetsModel, page: PageContext): Page {
   const { presets: text } = page.messages;
@@ -90,10 +89,7 @@ function Frame({
   if (group === undefined) {
     return (
       <Layout page={page} title={text.heading} privatePage width="wide" asksFirstAt={path}>
-        <div class="page-heading">
-          <h1>{text.heading}</h1>
-          <p class="lead">{text.own}</p>
-        </div>
+        <PageHeading heading={text.heading} lead={text.own} />
         {children}
         <p>
           <a href={pageHref(page, accountTabPath("defaults"))}>{profile.heading}</a>
@@ -153,10 +149,11 @@ function PresetForm({ model, page }: Props) {
     page.messages,
   );
   return (
-    <section class="card preset-card" aria-labelledby="preset_heading">
-      <h2 class="section-heading" id="preset_heading">
-        {typed.was === "" ? text.make : text.change({ name: typed.was })}
-      </h2>
+    <Card
+      id="preset_heading"
+      heading={typed.was === "" ? text.make : text.change({ name: typed.was })}
+      class="preset-card"
+    >
       <FormNotices state={state} problems={found} page={page} />
       <PostForm page={page} class="form" action={target.path} autoComplete="off">
         <input type="hidden" name="was" value={typed.was} />
@@ -182,17 +179,11 @@ function PresetForm({ model, page }: Props) {
           checked={typed.isDefault}
         />
         <div class="form-end">
-          {typed.was !== "" && (
-            <a class="button" href={pageHref(page, target.path)}>
-              {text.make}
-            </a>
-          )}
-          <button type="submit" class="button button-primary">
-            {admin.save}
-          </button>
+          {typed.was !== "" && <ButtonLink page={page} to={target.path} label={text.make} />}
+          <Submit label={admin.save} />
         </div>
       </PostForm>
-    </section>
+    </Card>
   );
 }
 

@@ -1,7 +1,7 @@
 import { secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
 import { Layout } from "../layout.tsx";
-import type { Page, PageContext } from "../page.ts";
-import { PasskeyButton, PasskeysMissing } from "../parts/buttons.tsx";
+import type { Page, PageContext, PartProps } from "../page.ts";
+import { PasskeyButton, PasskeysMissing, Submit } from "../parts/buttons.tsx";
 import { CodeField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -54,10 +54,7 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
   );
 }
 
-interface FormProps {
-  readonly model: SecondFactorModel;
-  readonly page: PageContext;
-}
+type FormProps = PartProps<SecondFactorModel>;
 
 function AppForm({ model, page }: FormProps) {
   const { challenge } = page.messages.factors;
@@ -71,9 +68,7 @@ function AppForm({ model, page }: FormProps) {
         hint={challenge.codeHint}
         focus={model.backupCode === ""}
       />
-      <button type="submit" class="button button-primary button-large button-wide">
-        {challenge.submit}
-      </button>
+      <Submit label={challenge.submit} look="wide" />
     </PostForm>
   );
 }

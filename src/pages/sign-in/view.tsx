@@ -1,6 +1,7 @@
 import { signInPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
+import { Submit } from "../parts/buttons.tsx";
 import { EmailField, PasswordField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { MessageCard, Notice } from "../parts/notice.tsx";
@@ -62,9 +63,12 @@ export function signInView(model: SignInModel, page: PageContext): Page {
           </Notice>
         )}
         {model.done !== null && (
-          <Notice tone="success" icon="check" alert>
-            <p>{model.done === "confirmed" ? entry.confirmation.done : entry.recovery.done}</p>
-          </Notice>
+          <Notice
+            tone="success"
+            icon="check"
+            alert
+            text={model.done === "confirmed" ? entry.confirmation.done : entry.recovery.done}
+          />
         )}
         <FormNotices state={model.state} page={page}>
           {model.state.status === 401 && <ConfirmFirst {...model} page={page} />}
@@ -74,9 +78,7 @@ export function signInView(model: SignInModel, page: PageContext): Page {
           <EmailField label={signIn.email} value={model.email} autoComplete="username" focus={model.email === ""} />
           <PasswordField id="password" label={signIn.password} focus={model.email !== ""} />
           <StaySignedIn messages={page.messages} checked={model.stays} idleSeconds={model.idleSeconds} />
-          <button type="submit" class="button button-primary button-large button-wide">
-            {signIn.submit}
-          </button>
+          <Submit label={signIn.submit} look="wide" />
         </PostForm>
         {model.passkeys && <PasskeySignIn page={page} next={model.next} stays="as_checked" />}
         <SignOnButton page={page} provider={model.provider} form={formId} />
@@ -115,9 +117,7 @@ export function signOutView(email: string, page: PageContext): Page {
       <MessageCard icon="hand" heading={nav.signOut}>
         <p class="lead">{nav.signedInAs({ email })}</p>
         <PostForm page={page} action="/users/sign_out">
-          <button type="submit" class="button button-primary">
-            {nav.signOut}
-          </button>
+          <Submit label={nav.signOut} />
         </PostForm>
       </MessageCard>
     </Layout>

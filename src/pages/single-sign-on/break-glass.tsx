@@ -5,6 +5,7 @@ import { textOf } from "../../http/body/form-fields.ts";
 import { enter } from "../entry.tsx";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
+import { Submit } from "../parts/buttons.tsx";
 import { MessageCard } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { PageRequest } from "../request.ts";
@@ -45,9 +46,7 @@ export function breakGlassView(
             <p class="lead">{singleSignOn.breakGlassText({ email: link.email })}</p>
             <PostForm page={page} class="form" action={breakGlassPath}>
               <input type="hidden" name="token" value={link.token} />
-              <button type="submit" class="button button-primary button-large button-wide">
-                {singleSignOn.breakGlassSubmit}
-              </button>
+              <Submit label={singleSignOn.breakGlassSubmit} look="wide" />
             </PostForm>
           </>
         )}

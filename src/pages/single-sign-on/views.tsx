@@ -3,7 +3,9 @@ import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { signInPath } from "../../http/authentication.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref } from "../page.ts";
+import { ButtonLink, FormEnd, Submit } from "../parts/buttons.tsx";
+import { Card, PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { CodeField, PasswordField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -61,10 +63,7 @@ export function signOnView({ provider: name, next, signedOut, idleSeconds }: Sig
         <PostForm page={page} class="form" action="/users/auth/oidc">
           {next !== null && <input type="hidden" name="next" value={next} />}
           <StaySignedIn messages={page.messages} checked={false} idleSeconds={idleSeconds} />
-          <button type="submit" class="button button-primary button-large button-wide">
-            <Icon name="hand" />
-            <span>{singleSignOn.continueWith({ name })}</span>
-          </button>
+          <Submit label={singleSignOn.continueWith({ name })} icon="hand" look="wide" />
         </PostForm>
       </div>
     </Layout>
@@ -139,13 +138,9 @@ export function problemView(model: ProblemModel, page: PageContext): Page {
         <p class="lead">{text}</p>
         {detail !== undefined && <p dir="auto">{detail}</p>}
         {page.user === null ? (
-          <a class="button" href={pageHref(page, signInPath)}>
-            {page.messages.singleSignOn.backToSignIn}
-          </a>
+          <ButtonLink page={page} to={signInPath} label={page.messages.singleSignOn.backToSignIn} />
         ) : (
-          <a class="button" href={pageHref(page, "/")}>
-            {page.messages.failure.home}
-          </a>
+          <ButtonLink page={page} to="/" label={page.messages.failure.home} />
         )}
       </MessageCard>
     </Layout>
@@ -179,9 +174,7 @@ export function codeView({ provider: name, email, state }: CodeModel, page: Page
             problem={state.problems.code}
             focus
           />
-          <button type="submit" class="button button-primary button-large button-wide">
-            {singleSignOn.codeSubmit}
-          </button>
+          <Submit label={singleSignOn.codeSubmit} look="wide" />
         </PostForm>
       </div>
     </Layout>
@@ -220,9 +213,7 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
         <p>{singleSignOn.confirmWhy({ name })}</p>
         <FormNotices state={state} page={page} />
         {model.isMailed && (
-          <Notice tone="success" icon="check" alert>
-            <p>{singleSignOn.mailLinkSent({ accountEmail })}</p>
-          </Notice>
+          <Notice tone="success" icon="check" alert text={singleSignOn.mailLinkSent({ accountEmail })} />
         )}
         {by === "consent" && <p>{singleSignOn.consent}</p>}
         {by === "mailed" && <p>{singleSignOn.consentMailed}</p>}
@@ -242,9 +233,7 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
                 />
               </>
             )}
-            <button type="submit" class="button button-primary button-large button-wide">
-              {singleSignOn.confirmSubmit}
-            </button>
+            <Submit label={singleSignOn.confirmSubmit} look="wide" />
           </PostForm>
         )}
         {asks && link.mails && <MailLink accountEmail={accountEmail} page={page} />}
@@ -258,10 +247,7 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
   );
 }
 
-interface SignInFirstProps {
-  readonly model: ConfirmLinkModel;
-  readonly page: PageContext;
-}
+type SignInFirstProps = PartProps<ConfirmLinkModel>;
 
 /** For an account without a password. */
 function SignInFirst({ model: { only, link }, page }: SignInFirstProps) {
@@ -303,29 +289,18 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
   const name = model.provider;
   return (
     <Layout page={page} title={singleSignOn.heading} privatePage width="narrow">
-      <div class="page-heading">
-        <h1>{singleSignOn.heading}</h1>
-        <p class="lead">{singleSignOn.lead({ name })}</p>
-      </div>
+      <PageHeading heading={singleSignOn.heading} lead={singleSignOn.lead({ name })} />
       <FormNotices state={model.state} page={page} />
-      <section class="card" aria-labelledby="linked">
-        <h2 class="section-heading" id="linked">
-          {model.linkedAt.length > 0 ? singleSignOn.linked({ name }) : singleSignOn.notLinked}
-        </h2>
+      <Card id="linked" heading={model.linkedAt.length > 0 ? singleSignOn.linked({ name }) : singleSignOn.notLinked}>
         {model.linkedAt.length > 0 ? (
           <Linked model={model} page={page} />
         ) : (
           <PostForm page={page} class="form" action={`${signOnSettingsPath}/link`}>
             <p>{singleSignOn.linkText({ name })}</p>
-            <div class="form-end">
-              <button type="submit" class="button button-primary">
-                <Icon name="url" />
-                <span>{singleSignOn.link({ name })}</span>
-              </button>
-            </div>
+            <FormEnd label={singleSignOn.link({ name })} icon="url" />
           </PostForm>
         )}
-      </section>
+      </Card>
       {model.linkedAt.length > 0 && <Prove model={model} page={page} />}
       <p>
         <a href={pageHref(page, "/users/edit")}>{singleSignOn.backToAccount}</a>
@@ -335,34 +310,25 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
 }
 
 /** For changes that need a fresh sign-on. */
-function Prove({ model, page }: { readonly model: SignOnSettingsModel; readonly page: PageContext }) {
+function Prove({ model, page }: PartProps<SignOnSettingsModel>) {
   const { singleSignOn } = page.messages;
   const name = model.provider;
   return (
-    <section class="card" aria-labelledby="prove">
-      <h2 class="section-heading" id="prove">
-        {singleSignOn.prove}
-      </h2>
+    <Card id="prove" heading={singleSignOn.prove}>
       {model.isProved ? (
-        <Notice tone="success" icon="check">
-          <p>{singleSignOn.proved}</p>
-        </Notice>
+        <Notice tone="success" icon="check" text={singleSignOn.proved} />
       ) : (
         <PostForm page={page} class="form" action={`${signOnSettingsPath}/again`}>
           {model.next !== null && <input type="hidden" name="next" value={model.next} />}
           <p>{singleSignOn.proveText({ name })}</p>
-          <div class="form-end">
-            <button type="submit" class="button">
-              {singleSignOn.proveSubmit({ name })}
-            </button>
-          </div>
+          <FormEnd label={singleSignOn.proveSubmit({ name })} look="plain" />
         </PostForm>
       )}
-    </section>
+    </Card>
   );
 }
 
-function Linked({ model, page }: { readonly model: SignOnSettingsModel; readonly page: PageContext }) {
+function Linked({ model, page }: PartProps<SignOnSettingsModel>) {
   const { messages } = page;
   const { singleSignOn } = messages;
   return (
@@ -388,17 +354,11 @@ function Linked({ model, page }: { readonly model: SignOnSettingsModel; readonly
               problem={model.state.problems.password}
               focus={model.state.problems.password !== undefined}
             />
-            <div class="form-end">
-              <button type="submit" class="button button-danger">
-                {singleSignOn.unlinkConfirm}
-              </button>
-            </div>
+            <FormEnd label={singleSignOn.unlinkConfirm} look="danger" />
           </PostForm>
         </details>
       ) : (
-        <Notice tone="info" icon="key">
-          <p>{model.only ? singleSignOn.onlyWayInHere : singleSignOn.onlyWayIn}</p>
-        </Notice>
+        <Notice tone="info" icon="key" text={model.only ? singleSignOn.onlyWayInHere : singleSignOn.onlyWayIn} />
       )}
     </>
   );

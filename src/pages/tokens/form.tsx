@@ -1,7 +1,9 @@
 import { allScopes } from "../../accounts/accounts.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { ProofFields } from "../factors/proof.tsx";
-import type { PageContext } from "../page.ts";
+import type { PartProps } from "../page.ts";
+import { FormEnd } from "../parts/buttons.tsx";
+import { Card } from "../parts/card.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, SelectField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -9,10 +11,7 @@ import { problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { fieldNames, offeredDays, type TokenField, type TokensModel } from "./model.ts";
 
-interface Props {
-  readonly model: TokensModel;
-  readonly page: PageContext;
-}
+type Props = PartProps<TokensModel>;
 
 const fieldIds: Readonly<Record<Exclude<TokenField, "proof">, string>> = {
   name: "name",
@@ -26,10 +25,7 @@ export function TokenFormCard({ model, page }: Props) {
   const labels = { name: tokens.name, scopes: tokens.mayDo, expiresInDays: tokens.expires, networks: tokens.networks };
   const found = problemsAt(fieldIds, model.state.problems, (field) => labels[field], page.messages);
   return (
-    <section class="card token-form" aria-labelledby="make">
-      <h2 class="section-heading" id="make">
-        {tokens.make}
-      </h2>
+    <Card id="make" heading={tokens.make} class="token-form">
       <FormNotices state={model.state} problems={found} page={page} />
       <PostForm page={page} class="form" action={model.path}>
         <Name model={model} page={page} />
@@ -39,13 +35,9 @@ export function TokenFormCard({ model, page }: Props) {
         {model.proof !== null && (
           <ProofFields page={page} id="token_proof" offered={model.proof} problem={model.state.problems.proof} />
         )}
-        <div class="form-end">
-          <button type="submit" class="button button-primary">
-            {tokens.submit}
-          </button>
-        </div>
+        <FormEnd label={tokens.submit} />
       </PostForm>
-    </section>
+    </Card>
   );
 }
 

@@ -1,15 +1,13 @@
 import { type ApiToken, allScopes } from "../../accounts/accounts.ts";
 import { type Column, List } from "../lists/list.tsx";
-import type { PageContext } from "../page.ts";
+import type { PageContext, PartProps } from "../page.ts";
+import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { RowTime } from "../parts/times.tsx";
 import { scopeWords } from "./form.tsx";
 import type { TokensModel } from "./model.ts";
 
-interface Props {
-  readonly model: TokensModel;
-  readonly page: PageContext;
-}
+type Props = PartProps<TokensModel>;
 
 type State = "active" | "expired" | "revoked";
 
@@ -23,10 +21,7 @@ export function TokenList({ model, page }: Props) {
   const { service } = admin.groupsPage;
   const { path, isService } = model;
   return (
-    <section class="card" aria-labelledby="list">
-      <h2 class="section-heading" id="list">
-        {isService ? service.heading : tokens.list}
-      </h2>
+    <Card id="list" heading={isService ? service.heading : tokens.list}>
       <List<ApiToken>
         page={page}
         nowMs={model.now}
@@ -58,7 +53,7 @@ export function TokenList({ model, page }: Props) {
           path: (number) => `${number === 1 ? path : `${path}?page=${number}`}#list`,
         }}
       />
-    </section>
+    </Card>
   );
 }
 

@@ -2,6 +2,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
+import { PageHeading } from "../parts/card.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { TokenFormCard } from "./form.tsx";
 import { TokenList } from "./list.tsx";
@@ -12,10 +13,7 @@ export function tokensView(model: TokensModel, page: PageContext): Page {
   const { tokens } = page.messages;
   return (
     <Layout page={page} title={tokens.heading} width="wide" scripts={["passkeys.js"]} asksFirstAt={tokensPath}>
-      <div class="page-heading">
-        <h1>{tokens.heading}</h1>
-        <p class="lead">{tokens.lead}</p>
-      </div>
+      <PageHeading heading={tokens.heading} lead={tokens.lead} />
       {model.made !== null && <MadeToken made={model.made} messages={page.messages} />}
       <TokenList model={model} page={page} />
       <TokenFormCard model={model} page={page} />

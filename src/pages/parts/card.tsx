@@ -1,0 +1,38 @@
+import type { ComponentChildren } from "preact";
+
+export interface CardProps {
+  /** The heading has it, and names the card. */
+  readonly id: string;
+  readonly heading: ComponentChildren;
+  /** For the style sheet. */
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+export function Card({ id, heading, class: className, children }: CardProps) {
+  return (
+    <section class={className === undefined ? "card" : `card ${className}`} aria-labelledby={id}>
+      <h2 class="section-heading" id={id}>
+        {heading}
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+export interface PageHeadingProps {
+  readonly heading: ComponentChildren;
+  readonly lead?: ComponentChildren;
+  /** Above the heading: the link to the page that this one belongs to. */
+  readonly back?: ComponentChildren;
+}
+
+export function PageHeading({ heading, lead, back }: PageHeadingProps) {
+  return (
+    <div class="page-heading">
+      {back !== undefined && <p>{back}</p>}
+      <h1>{heading}</h1>
+      {lead !== undefined && <p class="lead">{lead}</p>}
+    </div>
+  );
+}
