@@ -12,9 +12,9 @@ const openButton = (page: Page) => page.getByRole("button", { name: step.open })
 const views = async (urlToken: string) => (await site.auditKinds(urlToken)).filter((kind) => kind === "view").length;
 const openedNote = (page: Page) => page.getByText(/^You opened this at \d\d:\d\d\.$/);
 
-async function openPush(fields: Readonly<Record<string, unknown>> = {}) {
+async function openPush(fields: Readonly<Record<string, unknown>> = {}, expectedErrors?: RegExp) {
   const push = await site.push({ payload: "canary", expire_after_views: 5, ...fields }, "owned");
-  const { page } = await site.visit();
+  const { page } = await site.visit({ expectedErrors });
   await page.goto("/");
   await page.goto(push.path);
   expect(await openedNote(page).isVisible()).toBe(false);
@@ -70,6 +70,21 @@ describe("a secret that was opened in place of its step", () => {
     await openButton(page).click();
     await expectShown(page);
     expect(await views(urlToken)).toBe(2);
+  });
+
+  it("is opened by nobody if the script does not load after a reload, and repeated once it does", async () => {
+    const { page, urlToken } = await openPush({}, /ERR_FAILED|open-in-place/);
+    await page.route("**/assets/open-in-place-*", (route) => route.abort());
+    const failed = page.waitForEvent("requestfailed", (request) => request.url().includes("open-in-place"));
+    await page.reload();
+    await failed;
+    await openButton(page).waitFor();
+    await page.unroute("**/assets/open-in-place-*");
+    expect(await views(urlToken)).toBe(1);
+    await openButton(page).click();
+    await page.getByText(secret.repeated).waitFor();
+    await expectShown(page);
+    expect(await views(urlToken)).toBe(1);
   });
 
   it("is shown again after its last view, by a reload or a button, for the time of repeats", async () => {

@@ -9,19 +9,12 @@ export function loadOpening(): void {
   const place = document.querySelector<HTMLElement>("[data-opening-failed]");
   if (place === null) return;
   const form = document.querySelector<HTMLFormElement>("form[data-opens]");
-  const load = (then: () => void) => {
+  const load = (loaded: () => void, failed: () => void) => {
     const script = document.createElement("script");
     const src = `${place.dataset.script}#${document.scripts.length}`;
     Object.assign(script, { type: "module", src, integrity: place.dataset.integrity });
-    script.addEventListener("load", then);
-    script.addEventListener("error", () => {
-      if (navigator.onLine) {
-        form?.submit();
-        return;
-      }
-      place.hidden = false;
-      loadOnSubmit();
-    });
+    script.addEventListener("load", loaded);
+    script.addEventListener("error", failed);
     document.head.append(script);
   };
   const loadOnSubmit = () =>
@@ -29,13 +22,19 @@ export function loadOpening(): void {
       "submit",
       (event) => {
         event.preventDefault();
-        load(() => form.requestSubmit());
+        load(() => form.requestSubmit(), sendWithoutScript);
       },
       { once: true },
     );
-  if (withTabStorage((storage) => storage.getItem(openingName)) !== null) {
-    load(() => undefined);
-    return;
-  }
-  loadOnSubmit();
+  const sendWithoutScript = () => {
+    if (navigator.onLine) {
+      form?.submit();
+      return;
+    }
+    place.hidden = false;
+    loadOnSubmit();
+  };
+  // Nobody has pressed the button yet, so a script that does not load sends nothing: that could count a view.
+  if (withTabStorage((storage) => storage.getItem(openingName)) !== null) load(() => undefined, loadOnSubmit);
+  else loadOnSubmit();
 }
