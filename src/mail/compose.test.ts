@@ -118,6 +118,13 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
       }
     });
 
+    it("call an email address by its name, not a name", () => {
+      for (const event of ["made", "used"] as const)
+        expect(compose({ ...breakGlass, event }, tag).text).toContain(`${messages.signIn.email}: ada@example.com`);
+      const approval = compose({ kind: "approve_new_email", token: "t", email: "new@example.com" }, tag);
+      expect(approval.text).toContain(`${messages.signIn.email}: new@example.com`);
+    });
+
     it("state when, from where and by which browser a change was made, and what to do", () => {
       const { text, html } = compose(notification, tag);
       const { mail, formats } = messages;

@@ -88,7 +88,7 @@ function partsOf(
           url: linkTo(baseUrl, "/users/confirmation/new_email", { token: content.token }),
           lifeMs: linkLifeMs.approve_new_email,
         }),
-        facts: [[mail.facts.about, oneLine(content.email)]],
+        facts: [[messages.signIn.email, oneLine(content.email)]],
       };
     case "reset_password":
       return linkParts(mail.resetPassword, messages, {
@@ -172,11 +172,11 @@ function accountNotificationParts(
   };
 }
 
-function breakGlassParts(content: ContentOf<"break_glass">, { mail, formats }: Messages): Parts {
+function breakGlassParts(content: ContentOf<"break_glass">, { mail, formats, signIn }: Messages): Parts {
   const { breakGlass, facts } = mail;
   const { subject, text } = breakGlass[content.event];
   const about: [string, string][] = [
-    [facts.about, content.account],
+    [signIn.email, content.account],
     [facts.when, formats.dateTime(content.at)],
     // The link is made in the server's shell.
     ...(content.event === "made"
