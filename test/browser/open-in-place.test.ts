@@ -12,9 +12,9 @@ const openButton = (page: Page) => page.getByRole("button", { name: step.open })
 const views = async (urlToken: string) => (await site.auditKinds(urlToken)).filter((kind) => kind === "view").length;
 const openedNote = (page: Page) => page.getByText(/^You opened this at \d\d:\d\d\.$/);
 
-async function openPush(fields: Readonly<Record<string, unknown>> = {}, expectedErrors?: RegExp) {
+async function openPush(fields: Readonly<Record<string, unknown>> = {}, visit: { expectedErrors?: RegExp } = {}) {
   const push = await site.push({ payload: "canary", expire_after_views: 5, ...fields }, "owned");
-  const { page } = await site.visit({ expectedErrors });
+  const { page } = await site.visit(visit);
   await page.goto("/");
   await page.goto(push.path);
   expect(await openedNote(page).isVisible()).toBe(false);
@@ -73,7 +73,7 @@ describe("a secret that was opened in place of its step", () => {
   });
 
   it("is opened by nobody if the script does not load after a reload, and repeated once it does", async () => {
-    const { page, urlToken } = await openPush({}, /ERR_FAILED|open-in-place/);
+    const { page, urlToken } = await openPush({}, { expectedErrors: /ERR_FAILED|open-in-place/ });
     await page.route("**/assets/open-in-place-*", (route) => route.abort());
     const failed = page.waitForEvent("requestfailed", (request) => request.url().includes("open-in-place"));
     await page.reload();
