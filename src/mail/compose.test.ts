@@ -118,7 +118,7 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
       }
     });
 
-    it("call an email address by its name, not a name", () => {
+    it("label an email address as one", () => {
       for (const event of ["made", "used"] as const)
         expect(compose({ ...breakGlass, event }, tag).text).toContain(`${messages.signIn.email}: ada@example.com`);
       const approval = compose({ kind: "approve_new_email", token: "t", email: "new@example.com" }, tag);

@@ -1,6 +1,6 @@
 /** A link, and what a program has made of its end: an encoded `#`, or punctuation. */
 const mangled =
-  /^(\/(?:[pfr]|requests)\/[\w-]{1,64}(?:\/r)?(?:\?locale=[\w-]+)?)(?:%23(.+)|(?:%[\dA-Fa-f]{2}|[^\w/?&=-])+)$/;
+  /^(\/(?:[pfr]|requests)\/[\w-]{1,64}(?:\/(?:r|answers))?(?:\?locale=[\w-]+)?)(?:%23(.+)|(?:%[\dA-Fa-f]{2}|[^\w/?&=-])+)$/;
 
 /**
  * Chats and mail programs take the full stop or bracket after a link into it, and some encode its `#`.

@@ -67,6 +67,7 @@ test.each([
   ["/p/T?locale=de.", "/p/T?locale=de"],
   ["/r/T.", "/r/T"],
   ["/requests/T]", "/requests/T"],
+  ["/requests/T/answers%23AGE-SECRET-KEY-1", "/requests/T/answers#AGE-SECRET-KEY-1"],
   ["/p/T%23AGE-SECRET-KEY-1.T", "/p/T#AGE-SECRET-KEY-1.T"],
   ["/p/T/r?locale=de%23AGE-SECRET-KEY-1", "/p/T/r?locale=de#AGE-SECRET-KEY-1"],
   [`/p/T%23${"A".repeat(200)}`, `/p/T#${"A".repeat(200)}`],
