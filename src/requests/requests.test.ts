@@ -2,7 +2,7 @@ import { ownerProofOf } from "@sealpush/age/key-check";
 import { type LinkKey, makeLinkKey } from "@sealpush/age/link-key";
 import { DamagedError, openFile } from "@sealpush/age/open";
 import { sealText } from "@sealpush/age/seal";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   countEveryone,
   countStrangers,
@@ -272,6 +272,20 @@ test("of the answers that arrive while a request is deleted, none is left", asyn
   expect(await countRows(db, "request_answers")).toBe(0);
   const left = await pushes.list(owner.user?.id ?? 0, "active", 1);
   expect([...left]).toEqual([]);
+});
+
+test("an answer that arrives while the answers of a deleted request end is refused", async () => {
+  const { requests, store } = fixture.domain;
+  const { urlToken } = await ask({ answersMax: 2 });
+  await answer(urlToken);
+  const { byIds } = store.lists;
+  const late = Promise.withResolvers<unknown>();
+  vi.spyOn(store.lists, "byIds").mockImplementationOnce(async (ids) => {
+    await answer(urlToken).catch(late.resolve);
+    return await byIds(ids);
+  });
+  await requests.delete(urlToken, owner);
+  expect(await late.promise).toMatchObject({ code: "invalid_fields" });
 });
 
 test("an export has every request of its owner, newest first", async () => {

@@ -6,6 +6,7 @@ import { sealText } from "@sealpush/age/seal";
 import { writeAnswer } from "@sealpush/age/sealed-content";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
+import { changeUsers } from "../support/access-rows.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { startMailSink } from "../support/mail-sink.ts";
 import { openAnswer, sealFiles } from "../support/sealed-content.ts";
@@ -477,6 +478,25 @@ test("the owner gets an email, without anything that opens the answer", async ()
   expect(mail.text).toContain("Root password");
   expect(mail.text).toContain(`/requests/${urlToken}/answers`);
   expect(mail.raw).not.toContain("hunter2");
+});
+
+test("an address that its owner has not confirmed is shown to nobody who answers, and gets no email", async () => {
+  const sink = await startMailSink();
+  await using mailing = await startTestApp({ environment: sink.environment });
+  const { domain } = mailing.app;
+  const headers = bearer(await mailing.makeToken(email));
+  await sink.next(email);
+  await changeUsers(domain, { confirmedAt: null });
+  const request = { title: "From the bank", recipient: key.recipient, encryption_check: key.check };
+  const made = await mailing.server.inject({ method: "POST", url: path, headers, payload: { request } });
+  const { url_token: urlToken } = made.json();
+  const url = `${path}/${urlToken}`;
+  expect((await mailing.server.inject({ url })).json()).toMatchObject({ asked_by: null });
+  expect((await mailing.server.inject({ url: `/requests/${urlToken}` })).body).not.toContain(email);
+  const answered = await mailing.server.inject({ method: "POST", url, payload: { payload: "hunter2" } });
+  expect(answered.statusCode).toBeLessThan(300);
+  expect(await domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+  expect(sink.messages()).toHaveLength(1);
 });
 
 describe("the page of a request", () => {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { addUnusablePasskey } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { changeRows, countRows } from "../support/engine-database.ts";
 import { comparable, isSignedIn, type Sender, visit } from "../support/form-requests.ts";
 import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
 import { signInClient, statusWithCookie } from "../support/signed-in-client.ts";
@@ -50,6 +51,20 @@ test("the mailed link sets a new password, ends all sessions, and does not sign 
   expect(await statusWithCookie(fixture, before.cookie())).toBe(303);
   expect((await signIn(fixture, password)).status).toBe(401);
   expect(await isSignedIn(fixture, (await signIn(fixture, next)).cookie)).toBe(true);
+});
+
+test("a reset revokes the account's API tokens, and its client is known from then on", async () => {
+  const started = await startMailing();
+  await using fixture = started.fixture;
+  const { accounts, db } = fixture.app.domain;
+  const user = await accounts.findUserByEmail(ada);
+  const { token } = await accounts.createToken(user?.id ?? 0, "script");
+  const isValid = async () => (await accounts.authenticateToken({ token, address: "192.0.2.1" })) !== undefined;
+  await signIn(fixture, password);
+  expect([await isValid(), await countRows(db, "known_clients")]).toEqual([true, 1]);
+  await changeRows(db, "DELETE FROM known_clients");
+  expect((await set(fixture, await linkFrom(started))).status).toBe(303);
+  expect([await isValid(), await countRows(db, "known_clients")]).toEqual([false, 1]);
 });
 
 test("reset token reuse: a link works once, also with simultaneous requests", async () => {

@@ -1,3 +1,4 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
 import { expect, test } from "vitest";
 import { bearer, password, startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { countEveryone, stranger } from "../support/domain.ts";
@@ -64,6 +65,17 @@ test("a service token makes pushes under the rules of its group, and belongs to 
   expect(await app.app.domain.pushes.claimView(body.url_token, countEveryone, stranger)).toMatchObject({
     outcome: "revealed",
   });
+  const { recipient, check } = await makeLinkKey();
+  const asked = await app.server.inject({
+    method: "POST",
+    url: "/api/sealpush/requests",
+    headers: bearer(token),
+    payload: { request: { title: "Key of the shop", recipient, encryption_check: check } },
+  });
+  expect(asked.statusCode).toBe(201);
+  // Nobody signs in to the account, so a stored link would only be there for thieves.
+  const requests = await readRows(app.app.domain.db, "SELECT owner_id, token_sealed FROM requests");
+  expect(requests).toEqual([{ owner_id: account.id, token_sealed: null }]);
   expect(await trailOf(app)).toEqual(["made_service_token pipeline (Deploy)"]);
 });
 

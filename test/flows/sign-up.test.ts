@@ -125,6 +125,14 @@ describe("with account emails", () => {
     expect(answers).toEqual([answers[0], answers[0], answers[0]]);
     expect(linkIn(await started.sink.next(ada), "/users/confirmation").search).not.toBe("");
     expect(started.sink.messages().map(({ recipients }) => recipients)).toEqual([[ada], [ada]]);
+    const { accounts, mail } = fixture.app.domain;
+    await accounts.setDisabled((await find(fixture, ada))?.id ?? 0, true, {
+      userId: null,
+      email: "shell",
+      address: "",
+    });
+    expect(await ask(ada)).toEqual(answers[0]);
+    expect(await mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   });
 
   test("a mailbox cannot be flooded with confirmations", async () => {

@@ -109,11 +109,14 @@ test("a stranger who repeats a refused retrieval of a tombstone writes to it onl
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 2 }, actor);
     fixture.clock.advance(8 * dayMs);
     for (let at = 0; at < 5; at += 1) await retrieve(fixture, urlToken);
-    return await readRows(db, "SELECT refusals, audit_count AS events FROM pushes ORDER BY id DESC LIMIT 1");
+    return await readRows(
+      db,
+      "SELECT refusals, audit_count AS events, creator_address AS creator FROM pushes ORDER BY id DESC LIMIT 1",
+    );
   };
   // Events besides the creation.
-  expect(await refused(stranger)).toEqual([{ refusals: 2, events: 3 }]);
-  expect(await refused(signedIn(7))).toEqual([{ refusals: 2, events: 6 }]);
+  expect(await refused(stranger)).toEqual([{ refusals: 2, events: 3, creator: null }]);
+  expect(await refused(signedIn(7))).toEqual([{ refusals: 2, events: 6, creator: null }]);
 });
 
 test("an owner's views count on the API, and do not count where counting is for strangers", async () => {
@@ -156,6 +159,24 @@ test("a claim that cannot be written is not answered with the secret, and costs 
   await expect(retrieve(fixture, urlToken)).rejects.toMatchObject({ code: "unavailable" });
   await takeWrites();
   expect(await retrieve(fixture, urlToken)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
+});
+
+test("a client that has gone while its passphrase and files were checked uses no view", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const owner = signedIn(7);
+  const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
+  const gone = new Error("The client has gone.");
+  const reserved: number[] = [];
+  const reserveAnswer = (bytes: number) => {
+    reserved.push(bytes);
+    if (reserved.length === 2) throw gone;
+  };
+  await expect(pushes.claimView(urlToken, { ...countEveryone, reserveAnswer }, stranger)).rejects.toBe(gone);
+  // The second time with the names and addresses of the files.
+  expect(reserved[1]).toBeGreaterThan(reserved[0] ?? 0);
+  expect(await pushes.find(urlToken, owner)).toMatchObject({ views: 0, expired: false });
+  expect(await retrieve(fixture, urlToken)).toMatchObject({ outcome: "revealed" });
 });
 
 test("a wrong passphrase that cannot be recorded is an error, and stays charged", async () => {

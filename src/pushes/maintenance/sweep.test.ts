@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles } from "../../../test/support/files.ts";
+import { open } from "../../../test/support/resumable-uploads.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/clock.ts";
 import { ClockTrust } from "../../base/clock-trust.ts";
@@ -65,11 +66,19 @@ test("ends what is due and nothing else, in bounded batches with rests between",
 });
 
 test("destroys nothing until the clock has run ten minutes without a jump", async () => {
-  await using fixture = await openTestDomain();
+  await using fixture = await openTestDomain({ environment: { PWP__PURGE_AFTER: "3 months" } });
+  const { pushes } = fixture.domain;
   await makeMany(fixture, 3, 1);
-  await pushFiles(fixture.domain.pushes, owner, [makeFile("a.txt", "a")]);
-  const orphan = await fixture.domain.pushes.beginUpload(owner);
+  await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
+  const orphan = await pushes.beginUpload(owner);
   await orphan.addFile(makeFile("b.txt", "b"));
+  // A tombstone, an ended push of an owner, files that may still be downloaded, and a file of which more is to come.
+  for (const actor of [stranger, owner]) {
+    for (const urlToken of await makeMany(fixture, 1, 1, actor)) await pushes.expire(urlToken, actor);
+  }
+  const viewed = await pushFiles(pushes, owner, [makeFile("c.txt", "c")], { expireAfterViews: 1 });
+  await pushes.claimView(viewed.urlToken, countEveryone, stranger);
+  const address = await open(pushes, Buffer.from("later"), owner);
   let monotonic = 0;
   const clockTrust = new ClockTrust(fixture.clock, () => monotonic);
   const sweeper = makeSweeper(fixture, { clockTrust });
@@ -93,6 +102,7 @@ test("destroys nothing until the clock has run ten minutes without a jump", asyn
   }
   expect(await sweeper.sweep()).toMatchObject({ ...idle, clockTrusted: true, orphansAbandoned: 1, blobsDeleted: 1 });
   expect(await live(fixture)).toBe(4);
+  expect(await pushes.findUpload(address, owner)).toMatchObject({ sizeBytes: 5 });
 });
 
 test("an upload whose push is never made is removed after 15 minutes without a byte", async () => {
