@@ -7,7 +7,7 @@ import type { Domain } from "../domain.ts";
 import { SourceChangedError } from "../import/changed-source.ts";
 import type { Destination } from "../import/destination.ts";
 import { createDomainDestination } from "../import/domain-destination.ts";
-import { createDryDestination } from "../import/dry-destination.ts";
+import { createDryDestination, nothingStored } from "../import/dry-destination.ts";
 import type { UnconfirmedUsers } from "../import/import-results.ts";
 import { openReport, type ReportOutcome } from "../import/report.ts";
 import type { ImportDeps } from "../import/run-context.ts";
@@ -145,8 +145,7 @@ async function dryRun(config: Config, io: CliIo, source: ImportSource, runInto: 
           : "The master key of the database here was not found";
       io.stderr(`${what}, so rows that were imported before and conflicts are not recognised.\n`);
     }
-    const existing = typeof data === "string" ? undefined : data;
-    return await runInto(createDryDestination(existing, source.fingerprint));
+    return await runInto(createDryDestination(typeof data === "string" ? nothingStored : data, source.fingerprint));
   });
 }
 

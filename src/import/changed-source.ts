@@ -1,6 +1,9 @@
 import type { ImportSource, SourceChange } from "@sealpush/import-password-pusher";
+import { keyedHash } from "../crypto/sodium.ts";
 import type { Destination } from "./destination.ts";
 import type { Activity } from "./store/activity.ts";
+
+const digestBytes = 16;
 
 /** The source is not as it was when the first of its rows was imported. Nothing was written. */
 export class SourceChangedError extends Error {
@@ -21,12 +24,17 @@ export class SourceChangedError extends Error {
  * a copy that was used separately would give pushes to other users.
  * @param now milliseconds since the epoch. @throws SourceChangedError.
  */
-export async function refuseChangedSource(source: ImportSource, destination: Destination, now: number): Promise<void> {
+export async function refuseChangedSource(
+  source: ImportSource,
+  { rows, identitiesKey }: Destination,
+  now: number,
+): Promise<void> {
   const snapshot = await source.snapshot();
-  const identities = destination.identitiesDigest(snapshot.identities);
-  const recorded = await destination.recordedSnapshot();
-  if (recorded === undefined) return destination.setSnapshot({ ...snapshot, identities, at: now });
+  // Without the key, nothing of the identities can be computed from the record.
+  const identities = keyedHash(identitiesKey, digestBytes, "identities", snapshot.identities).toString("base64url");
+  const recorded = await rows.readSnapshot();
+  if (recorded === undefined) return rows.setSnapshot({ ...snapshot, identities, at: now });
   const changes = await source.changesSince(recorded.tables);
   if (changes.length === 0 && identities === recorded.identities) return;
-  throw new SourceChangedError(changes, await destination.activitySince(recorded.at));
+  throw new SourceChangedError(changes, await rows.activitySince(recorded.at));
 }

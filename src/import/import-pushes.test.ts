@@ -1,6 +1,6 @@
 import type { ImportSource, SourcePush } from "@sealpush/import-password-pusher";
 import { expect, test } from "vitest";
-import { createDryDestination } from "./dry-destination.ts";
+import { createDryDestination, nothingStored } from "./dry-destination.ts";
 import { runImport } from "./run-import.ts";
 import { noRelated } from "./source-values.ts";
 
@@ -68,7 +68,7 @@ test.each([
   });
   const { results } = await runImport({
     source,
-    destination: createDryDestination(undefined, source.fingerprint),
+    destination: createDryDestination(nothingStored, source.fingerprint),
     options: { mergeUsers: false, withoutLostFiles: false, unconfirmedUsers: undefined },
     now: 1,
     signal: new AbortController().signal,

@@ -8,7 +8,6 @@ import type {
   SourceRow,
   SourceTrail,
 } from "@sealpush/import-password-pusher";
-import { dayMs } from "../base/clock.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
 import type { PushState } from "./import-results.ts";
 import { missingBefore } from "./missing-parts.ts";
@@ -24,8 +23,6 @@ const limits = { tasksMax: 16, weightMax: 16 * 1024 * 1024 };
 const rowWeight = 4_096;
 /** Bytes. An audit entry is in memory three times: as read, as written, and as parameters of its statement. */
 const entryWeight = 2_048;
-/** An upper bound of the duration of a run. */
-const longestRunMs = 7 * dayMs;
 
 const ownerless: RowWarning = [
   "push belongs to a user who is not in the source. It is imported without owner, name and note",
@@ -36,7 +33,7 @@ type PushRow = SourceRow<SourcePush, PushPart>;
 type ReadRow = Extract<PushRow, { readonly outcome: "read" }>;
 
 export async function importPushes(run: ImportRun): Promise<void> {
-  const rows = withRecords(run.source.pushes(), run.destination.importedRows("push"));
+  const rows = withRecords(run.source.pushes(), run.destination.rows.all("push"));
   await runConcurrently(rows, { ...limits, weightOf, signal: run.signal }, async ({ row, imported }) => {
     run.onRow("pushes");
     warnOfOwnerless(run, row);
@@ -154,13 +151,7 @@ async function importPush(run: ImportRun, row: ReadRow, ownerId: number | null, 
         // A concurrent import of the same installation has imported it.
         return handleImportedBefore(run, row, attempt.imported);
       case "imported":
-        results.addPush({
-          kind: push.kind,
-          state,
-          isLasting: isLasting(run, push, ownerId),
-          fileBytes: attempt.fileBytes,
-          auditEntries: related.auditEntries,
-        });
+        results.addPush(push.kind, state, attempt.fileBytes);
         results.addRelated({
           inSource: row.related,
           imported: related,
@@ -176,12 +167,6 @@ async function importPush(run: ImportRun, row: ReadRow, ownerId: number | null, 
 
 const importedAsText =
   "Its address is not a web address, so it is imported as text: recipients see it and are not redirected.";
-
-/** Whether the push still exists at the end of the run, even if a server runs meanwhile. */
-function isLasting({ destination, now }: ImportRun, { end }: SourcePush, ownerId: number | null): boolean {
-  const deletedAt = end === null ? undefined : destination.deletedAt({ ownerId, endedAt: end.at });
-  return deletedAt === undefined || deletedAt > now + longestRunMs;
-}
 
 function lostFiles(lost: readonly FileLost[]): readonly MissingPart<PushPart>[] {
   return lost.map(({ file, reason }) => ({ part: "files", file, reason: `It is imported without a file. ${reason}` }));

@@ -101,8 +101,6 @@ export class ImportResults {
   readonly partReasons = new Map<string, number>();
   problems = 0;
   fileBytes = 0;
-  /** Pushes of this run that no server deletes before the run ends, and the entries of their audit trails. */
-  readonly lasting = { pushes: 0, auditEntries: 0 };
   /** Pushes whose related rows could not be counted. */
   uncounted = 0;
   readonly #notImported = new Map<string, NotImported>();
@@ -132,20 +130,10 @@ export class ImportResults {
     for (const { reason, file } of parts) this.#report({ table, id, effect: "partly", reason, ...problemFile(file) });
   }
 
-  addPush(push: {
-    readonly kind: SourceKind;
-    readonly state: PushState;
-    /** No running server deletes it before the run ends. */
-    readonly isLasting: boolean;
-    readonly auditEntries: number;
-    readonly fileBytes: number;
-  }): void {
+  addPush(kind: SourceKind, state: PushState, fileBytes: number): void {
     this.counts.pushes.imported += 1;
-    count(this.kinds, `${push.kind} ${push.state}`);
-    this.fileBytes += push.fileBytes;
-    if (!push.isLasting) return;
-    this.lasting.pushes += 1;
-    this.lasting.auditEntries += push.auditEntries;
+    count(this.kinds, `${kind} ${state}`);
+    this.fileBytes += fileBytes;
   }
 
   /** Counts the related rows of a push that was not imported. @param inSource undefined: they could not be counted. */

@@ -1,44 +1,38 @@
-import type { StyleSheetProblem } from "../branding/branding.ts";
-import { readStyleSheet } from "../branding/style-sheet.ts";
+import { readStyleSheet, type StyleSheetProblem } from "../branding/style-sheet.ts";
 import type { ImportRun } from "./run-context.ts";
+import { styleSheetId } from "./store/imported-rows.ts";
 
 export async function importStyleSheet({ source, destination, results }: ImportRun): Promise<void> {
   const css = await source.styleSheet();
   if (css === undefined) return;
-  const outcome = await destination.importStyleSheet(css);
-  switch (outcome.outcome) {
-    case "imported":
-      results.styleSheet.imported += 1;
-      return;
-    case "imported_before":
-      results.styleSheet.importedBefore += 1;
-      return;
-    case "other_style":
-      return results.leaveOut("site_settings", 0, "This server already has another style sheet, which stays.");
-    case "refused":
-      return results.leaveOut("site_settings", 0, outcome.reason);
+  if ((await destination.rows.find("style", styleSheetId)) !== undefined) {
+    results.styleSheet.importedBefore += 1;
+    return;
+  }
+  const read = await readStyleSheet(css);
+  const present = await destination.findStyleSheet();
+  const isOther = present !== undefined && !(read.ok && Buffer.from(read.css, "utf8").equals(present));
+  if (isOther) return leaveOut("This server already has another style sheet, which stays.");
+  if (!read.ok) return leaveOut(refusalOf(read.problem));
+  const isNew = await destination.importStyleSheet(css);
+  results.styleSheet[isNew ? "imported" : "importedBefore"] += 1;
+
+  function leaveOut(reason: string): void {
+    results.leaveOut("site_settings", styleSheetId, reason);
   }
 }
 
-/** Whether a style sheet, as this server would serve it, is the one that it serves. */
-export async function isSameStyleSheet(css: string, served: Buffer): Promise<boolean> {
-  const read = await readStyleSheet(css);
-  return read.ok && Buffer.from(read.css, "utf8").equals(served);
-}
+const refusedParts = {
+  at_rule: "a rule",
+  function: "an address or a function call",
+  address: "an address or a function call",
+  property: "a property",
+} as const;
 
-/** Why a style sheet is refused, in one sentence. */
-export function styleSheetRefusal(problem: StyleSheetProblem): string {
+/** In one sentence. */
+function refusalOf(problem: StyleSheetProblem): string {
   if (problem.reason === "too_long") return `The style sheet has more than ${problem.bytesMax} bytes.`;
   const position = `line ${problem.line}, column ${problem.column}`;
-  switch (problem.reason) {
-    case "unreadable":
-      return `The style sheet cannot be read at ${position}.`;
-    case "at_rule":
-      return `The style sheet has a rule at ${position} that this server does not allow.`;
-    case "function":
-    case "address":
-      return `The style sheet has an address or a function call at ${position} that this server does not allow.`;
-    case "property":
-      return `The style sheet has a property at ${position} that this server does not allow.`;
-  }
+  if (problem.reason === "unreadable") return `The style sheet cannot be read at ${position}.`;
+  return `The style sheet has ${refusedParts[problem.reason]} at ${position} that this server does not allow.`;
 }

@@ -20,7 +20,7 @@ type ReadRow = Extract<UserRow, { readonly outcome: "read" }>;
 /** One after the other: there are few, and writes to accounts are serialized anyway. */
 export async function importUsers(run: ImportRun): Promise<void> {
   const { source, destination, results, owners } = run;
-  for await (const { row, imported } of withRecords(source.users(), destination.importedRows("user"))) {
+  for await (const { row, imported } of withRecords(source.users(), destination.rows.all("user"))) {
     if (run.signal.aborted) return;
     run.onRow("users");
     if (row.outcome === "read" && row.row.confirmedAt === null) {
@@ -74,10 +74,12 @@ async function importUser(run: ImportRun, row: ReadRow): Promise<void> {
   const outcome = await destination.importUser(incoming, options.mergeUsers);
   if (outcome.outcome === "email_taken") return results.leaveOut("users", id, emailTaken);
   if (outcome.outcome === "imported_before") return handleImportedBefore(run, outcome.imported);
-  owners.set(id, outcome.userId);
+  const { id: userId, missingParts } = outcome.imported;
+  owners.set(id, userId);
   results.counts.users.imported += 1;
-  results.reportMissing("users", id, outcome.merged ? missing.filter(({ part }) => part === "api_token") : missing);
-  if (outcome.tokenTaken) results.reportMissing("users", id, [tokenTaken]);
+  const recorded = missing.filter(({ part }) => missingParts.includes(part));
+  const isTokenTaken = missingParts.includes("api_token") && !incoming.missingParts.includes("api_token");
+  results.reportMissing("users", id, isTokenTaken ? [...recorded, tokenTaken] : recorded);
 }
 
 function handleImportedBefore({ results, owners }: ImportRun, imported: ImportedRow): void {

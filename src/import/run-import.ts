@@ -65,9 +65,9 @@ async function compareCounts(
   for (const table of countedTables) {
     expectEqual(`${tableNames[table]} of the source`, inSource[table], totalOf(results.counts[table]));
   }
-  const stored = await destination.countStored();
-  if (stored === undefined) return differences;
-  const { recorded, recordedByThisRun, present } = stored;
+  const { rows, run } = destination;
+  if (run === undefined) return differences;
+  const [recorded, recordedByThisRun] = [await rows.counts(), await rows.counts(run)];
   for (const table of countedTables) {
     const { imported, importedBefore } = results.counts[table];
     expectAtLeast(`${tableNames[table]} recorded here`, imported + importedBefore, recorded[table]);
@@ -76,8 +76,5 @@ async function compareCounts(
     const what = `${tableNames[table]} recorded here by this run`;
     expectEqual(what, results.counts[table].imported, recordedByThisRun[table]);
   }
-  expectAtLeast("Pushes of this run here", results.lasting.pushes, present.pushes);
-  expectAtLeast("Audit entries of this run's pushes here", results.lasting.auditEntries, present.auditEntries);
-  expectEqual("Files of this run's open pushes here", present.files.recorded, present.files.found);
   return differences;
 }

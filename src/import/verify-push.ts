@@ -3,7 +3,7 @@ import type { ImportSource, SourceFile, SourcePush } from "@sealpush/import-pass
 import { BlobStoreError } from "../blobs/blob-store.ts";
 import type { PushKey } from "../crypto/push-key.ts";
 import { readStoredFile, type StoredFile, StoredFileError } from "../pushes/claim/stored-files.ts";
-import { endedByTime, expiryOf } from "../pushes/create/adopt-push.ts";
+import { expiryOf } from "../pushes/create/adopt-push.ts";
 import { hasEnded, openLink, tombstoneMs } from "../pushes/present-push.ts";
 import { openFileDetails, openFileKey, openPayload, openPushKey } from "../pushes/seals.ts";
 import { findFilesOf, findPushById } from "../pushes/store/push-store.ts";
@@ -72,7 +72,9 @@ async function compare(compared: Compared, sealed: SealedPush | undefined): Prom
     return verdict;
   }
   if (push.open === null) {
-    if (!isEdited || !endedByTime(push)) {
+    // Otherwise somebody ended it, or it was viewed to its limit.
+    const onlyItsTimeHasPassed = push.end?.reason === "time" && push.end.at >= expiryOf(push);
+    if (!isEdited || !onlyItsTimeHasPassed) {
       return verdict.fail("It has ended at the source and can still be opened here.");
     }
     verdict.change("Its time has passed at the source, and it was given more time here.");

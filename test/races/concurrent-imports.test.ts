@@ -33,17 +33,18 @@ test("an account that another run has just imported belongs to its user, and to 
   const { app, one, other } = await startRuns();
   await using _ = app;
   const incoming = { sourceId: 3, user: alice, missingParts: [] };
-  expect(await collect(other.importedRows("user"))).toEqual([]);
+  expect(await collect(other.rows.all("user"))).toEqual([]);
   const imported = await one.importUser(incoming, false);
-  expect(imported).toMatchObject({ outcome: "imported", merged: false });
+  expect(imported).toMatchObject({ outcome: "imported", imported: { sourceId: 3, missingParts: [] } });
   for (const merge of [false, true]) {
     expect(await other.importUser(incoming, merge)).toMatchObject({
       outcome: "imported_before",
       imported: { sourceId: 3, missingParts: [] },
     });
   }
-  expect(await one.countStored()).toMatchObject({ recorded: { users: 1 }, recordedByThisRun: { users: 1 } });
-  expect(await other.countStored()).toMatchObject({ recorded: { users: 1 }, recordedByThisRun: { users: 0 } });
+  expect(await one.rows.counts()).toMatchObject({ users: 1 });
+  expect(await one.rows.counts(one.run)).toMatchObject({ users: 1 });
+  expect(await other.rows.counts(other.run)).toMatchObject({ users: 0 });
   const stranger = { ...incoming, sourceId: 4 };
   expect(await other.importUser(stranger, false)).toEqual({ outcome: "email_taken" });
 });
@@ -58,14 +59,14 @@ const userNumbered = (number: number) => ({
 test("the first row binds all runs to the source as its run has seen it", async () => {
   const { app, one, other } = await startRuns();
   await using _ = app;
-  one.setSnapshot(snapshotOf("one"));
-  other.setSnapshot(snapshotOf("other"));
-  expect(await one.recordedSnapshot()).toBeUndefined();
+  one.rows.setSnapshot(snapshotOf("one"));
+  other.rows.setSnapshot(snapshotOf("other"));
+  expect(await one.rows.readSnapshot()).toBeUndefined();
   expect(await other.importUser(userNumbered(1), false)).toMatchObject({ outcome: "imported" });
   await expect(one.importUser(userNumbered(2), false)).rejects.toThrow("Another import has begun meanwhile");
-  expect(await one.recordedSnapshot()).toEqual(snapshotOf("other"));
-  one.setSnapshot({ ...snapshotOf("other"), at: now + 1 });
+  expect(await one.rows.readSnapshot()).toEqual(snapshotOf("other"));
+  one.rows.setSnapshot({ ...snapshotOf("other"), at: now + 1 });
   expect(await one.importUser(userNumbered(2), false)).toMatchObject({ outcome: "imported" });
   expect(await other.importUser(userNumbered(3), false)).toMatchObject({ outcome: "imported" });
-  expect(await collect(one.importedRows("user"))).toHaveLength(3);
+  expect(await collect(one.rows.all("user"))).toHaveLength(3);
 });

@@ -6,11 +6,11 @@ import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticat
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { authenticated, converted, harmless, integer, text } from "../../database/table.ts";
-import { firstGeneration } from "../../pushes/seals.ts";
 import { isLinkTaken } from "../../pushes/store/find-link.ts";
 import { auditKinds } from "../../pushes/stored-values.ts";
 import { type Part, readParts, writeParts } from "../missing-parts.ts";
 import { noRelated } from "../source-values.ts";
+import { type Activity, findActivity } from "./activity.ts";
 
 /** `source`: the snapshot of the source, which is recorded with the first row. */
 export type ImportedKind = "user" | "push" | "style" | "source";
@@ -79,27 +79,17 @@ const rowsAfter = sql<[source: string, kind: string, sourceId: number, limit: nu
 const rowAt = sql<[source: string, kind: string, sourceId: number], StoredRow>(
   `${selectRows} AND imported_rows.source_id = ?`,
 );
-const recordedCounts = `SELECT coalesce(sum(CASE kind WHEN 'user' THEN 1 ELSE 0 END), 0) AS users,
+const countRows = sql<[source: string, run: string], RecordedCounts>(
+  `SELECT coalesce(sum(CASE kind WHEN 'user' THEN 1 ELSE 0 END), 0) AS users,
     coalesce(sum(CASE kind WHEN 'push' THEN 1 ELSE 0 END), 0) AS pushes, coalesce(sum(audit_entries), 0) AS auditEntries,
     coalesce(sum(notifications), 0) AS notifications, coalesce(sum(files), 0) AS files
-  FROM imported_rows WHERE source = ?`;
-const countAll = sql<[source: string], RecordedCounts>(recordedCounts);
-const countRun = sql<[source: string, run: string], RecordedCounts>(`${recordedCounts} AND run = ?`);
-const presentPushes = `FROM imported_rows JOIN pushes ON pushes.id = imported_rows.id
-  WHERE source = ? AND imported_rows.kind = 'push' AND run = ?`;
-const sumPushes = sql<[source: string, run: string], { pushes: number; auditEvents: number }>(
-  `SELECT count(*) AS pushes, coalesce(sum(audit_count), 0) AS auditEvents ${presentPushes}`,
-);
-/** In one statement, so that both numbers come from one snapshot. */
-const sumFiles = sql<[source: string, run: string, generation: number], { recorded: number; found: number }>(
-  `SELECT coalesce(sum(imported_rows.files), 0) AS recorded,
-     coalesce(sum((SELECT count(*) FROM files WHERE files.push_id = pushes.id)), 0) AS found
-   ${presentPushes} AND ended_at IS NULL AND seal_generation = ?`,
+   FROM imported_rows WHERE source = ? AND run LIKE ?`,
 );
 
 const batchRows = 1_000;
-/** A source has one snapshot, without an id of its own. */
+/** A source has one snapshot and one style sheet, without ids of their own. */
 const snapshotId = 0;
+export const styleSheetId = 0;
 
 /**
  * The rows that were imported from one source. Each is recorded in the transaction that writes it. Functions throw when they
@@ -162,27 +152,12 @@ export class ImportedRows {
   }
 
   /** @param run omitted: of all runs. */
-  async counts(run?: string): Promise<RecordedCounts> {
-    const found = await (run === undefined
-      ? this.#connection.one(countAll, this.#source)
-      : this.#connection.one(countRun, this.#source, run));
-    return found ?? { users: 0, pushes: 0, ...noRelated };
+  async counts(run = "%"): Promise<RecordedCounts> {
+    return (await this.#connection.one(countRows, this.#source, run)) ?? { users: 0, pushes: 0, ...noRelated };
   }
 
-  /** Counts what still exists of the pushes that one run imported. A running server may have ended, edited or deleted some. */
-  async countPresent(run: string) {
-    const [pushes, files] = await Promise.all([
-      this.#connection.one(sumPushes, this.#source, run),
-      this.#connection.one(sumFiles, this.#source, run, firstGeneration),
-    ]);
-    return {
-      pushes: pushes?.pushes ?? 0,
-      /** Entries of their audit trails, including those written here. */
-      auditEntries: pushes?.auditEvents ?? 0,
-      /** Files of pushes that are active and unchanged. */
-      files: files ?? { recorded: 0, found: 0 },
-    };
-  }
+  /** What was done here since. @param time milliseconds since the epoch. Imported rows are older. */
+  activitySince = (time: number): Promise<Activity> => findActivity(this.#connection, time);
 
   #open(row: StoredRow): ImportedRow & { readonly snapshot: string } {
     const opened = reading.open(this.#access, row);
@@ -250,10 +225,11 @@ const style = sql<[], { content: Buffer }>("SELECT content FROM theme_parts WHER
 export type Conflicts = ReturnType<typeof createConflicts>;
 
 /** Finds existing data that conflicts with a row of the source, for a dry run. */
-export function createConflicts(connection: ReadConnection) {
+export function createConflicts(connection: ReadConnection, access: AccessKeys) {
   return {
     findUserId: async (email: string) => (await connection.one(userByEmail, email))?.id,
-    findTokenHolder: async (digest: Buffer) => (await connection.one(holderOfToken, digest))?.userId,
+    findTokenHolder: async (apiToken: string) =>
+      (await connection.one(holderOfToken, access.digest("api_token", apiToken)))?.userId,
     isLinkTaken: (link: LinkAddress) => isLinkTaken(connection, link),
     findStyleSheet: async () => (await connection.one(style))?.content,
   };

@@ -1,13 +1,11 @@
 import { dayMs } from "../../base/clock.ts";
-import type { KindName } from "../../base/push-kinds.ts";
-import { makePassphraseSalt } from "../../crypto/passphrase.ts";
-import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { cleanReferrer, cutText, foldedSequence, folds } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
+import { hashPassphrase, sealedColumns } from "../new-row.ts";
 import { type LinkDeliveryRow, pastLinkDelivery } from "../notifications/link-deliveries.ts";
 import type { AuditKind, IncomingFile } from "../push.ts";
-import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
+import { firstGeneration, listFiles, positionFiles, sealPushContent } from "../seals.ts";
 import {
   type ImportedEntry,
   type ImportedEvent,
@@ -18,36 +16,28 @@ import {
 import { isOwnLink } from "../store/find-link.ts";
 import { optionsBy, type PushOptions, type PushRow, pushes } from "../store/tables.ts";
 import type { EndReason } from "../stored-values.ts";
+import type { UploadDeps } from "./received-files.ts";
 import { PendingUpload } from "./upload.ts";
 
+type TakenOver = "kind" | "expireAfterDays" | "expireAfterViews" | "views" | "refusals" | "createdAt" | "updatedAt";
+
 /** A push from another installation, which validated its values. They are not checked again. */
-export interface ImportedPush extends PushOptions {
+export interface ImportedPush extends PushOptions, Pick<PushRow, TakenOver> {
   readonly urlToken: string;
-  readonly kind: KindName;
   /** null: anonymous. Then name and note are not stored, nor is the trail once the push has ended. */
   readonly ownerId: number | null;
   readonly name: string;
   readonly note: string;
-  /** null: the push has ended. */
-  readonly open: ImportedSecret | null;
+  /** null: the push has ended. An empty passphrase is none. */
+  readonly open: {
+    readonly payload: string;
+    readonly passphrase: string;
+    readonly files: readonly IncomingFile[];
+  } | null;
   /** null: the push is live. */
   readonly end: { readonly at: number; readonly reason: EndReason } | null;
-  readonly expireAfterDays: number;
-  readonly expireAfterViews: number;
-  readonly views: number;
-  /** Refused retrievals that were counted. */
-  readonly refusals: number;
-  readonly createdAt: number;
-  readonly updatedAt: number;
   /** Oldest first. */
   readonly trail: readonly ImportedEvent[];
-}
-
-export interface ImportedSecret {
-  readonly payload: string;
-  /** "": no passphrase. */
-  readonly passphrase: string;
-  readonly files: readonly IncomingFile[];
 }
 
 /**
@@ -61,26 +51,14 @@ export type RecordImport = (
 ) => Promise<"recorded" | "recorded_before" | "recorded_elsewhere">;
 
 export type PushImport =
-  | { readonly outcome: "imported"; readonly pushId: number; readonly fileBytes: number }
+  | { readonly outcome: "imported"; readonly fileBytes: number }
   | { readonly outcome: "known" }
   /** Another push here has this url_token. Nothing was written. */
   | { readonly outcome: "link_taken" };
 
-export type PushImportDeps = Pick<
-  PushDeps,
-  | "config"
-  | "clock"
-  | "random"
-  | "vault"
-  | "storedLinkKeys"
-  | "store"
-  | "ids"
-  | "linkDeliveryIds"
-  | "blobs"
-  | "argon2"
-  | "capacity"
-  | "byteBudgets"
-> & { readonly db: Database };
+/** The other installation accepted the pushes, so only a full disk limits their number and size here: `config` and the others allow all. */
+export type PushImportDeps = UploadDeps &
+  Pick<PushDeps, "storedLinkKeys" | "linkDeliveryIds" | "argon2"> & { readonly db: Database };
 
 /** The source's expiry may exceed this server's limits. It is capped at the latest date with a four-digit year. */
 const latestExpiry = Date.UTC(9999, 11, 31);
@@ -94,75 +72,68 @@ const client = "import";
  * @throws the error of reading a file.
  */
 export async function adoptPush(deps: PushImportDeps, push: ImportedPush, record: RecordImport): Promise<PushImport> {
-  const upload = push.open === null ? undefined : beginUpload(deps, push.ownerId);
+  const user = push.ownerId === null ? null : { id: push.ownerId, admin: false };
+  const upload = new PendingUpload(deps, { user, client, address: "", userAgent: "", referrer: "", ownOrigin: "" });
   try {
-    for (const file of push.open?.files ?? []) await upload?.addFile(file);
+    for (const file of push.open?.files ?? []) await upload.addFile(file);
     const rows = await sealRows(deps, push, upload);
-    if (!(await writeRows(deps.db, rows, record))) {
-      await upload?.abandon();
-      return { outcome: "known" };
-    }
-    const fileBytes = upload?.storedBytes ?? 0;
-    upload?.handOver();
-    return { outcome: "imported", pushId: rows.row.id, fileBytes };
+    if (!(await writeRows(deps.db, rows, record))) return { outcome: "known" };
+    upload.handOver();
+    return { outcome: "imported", fileBytes: upload.storedBytes };
   } catch (error) {
-    await upload?.abandon();
     if (error instanceof LinkTakenError) return { outcome: "link_taken" };
     throw error;
+  } finally {
+    await upload.abandon();
   }
 }
 
-/** The other installation accepted the files, so only a full disk limits their number and size here. */
-function beginUpload(deps: PushImportDeps, ownerId: number | null): PendingUpload {
-  const unbounded = { maxFileUploads: Number.MAX_SAFE_INTEGER, pushBytesMax: Number.MAX_SAFE_INTEGER };
-  const config = { ...deps.config, files: { ...deps.config.files, ...unbounded } };
-  const user = ownerId === null ? null : { id: ownerId, admin: false };
-  const actor = { user, client, address: "", userAgent: "", referrer: "", ownOrigin: "" };
-  return new PendingUpload({ ...deps, config }, actor);
-}
-
-async function sealRows(
-  deps: PushImportDeps,
-  push: ImportedPush,
-  upload: PendingUpload | undefined,
-): Promise<ImportedPushRows> {
+async function sealRows(deps: PushImportDeps, push: ImportedPush, upload: PendingUpload): Promise<ImportedPushRows> {
   const { vault, random } = deps;
-  const { open, urlToken } = push;
-  const passphrase = open?.passphrase ?? "";
-  const passphraseSalt = passphrase === "" ? null : makePassphraseSalt(random, push.ownerId !== null);
-  const passphraseHash =
-    passphraseSalt === null ? undefined : await deps.argon2.deriveKey(passphrase, passphraseSalt, client);
+  const { open, urlToken, ownerId } = push;
+  const secrets = await hashPassphrase(deps, open?.passphrase ?? "", ownerId !== null, client);
+  const { passphraseSalt, passphraseHash } = secrets;
   const id = await deps.ids.next();
+  const identity = { id, ownerId, kind: push.kind, sealGeneration: firstGeneration, payloadFormat: "text" } as const;
   const content =
-    open === null || upload === undefined
-      ? undefined
-      : sealPushContent(
-          vault.keyring,
-          { ...push, id, sealGeneration: firstGeneration, payloadFormat: "text" },
-          {
-            secrets: { urlToken, passphraseHash },
-            content: { payload: open.payload, files: listFiles(positionFiles(upload.files)) },
-            random,
-          },
-        );
-  const made = { id, keyCheck: content?.keyCheck ?? noKeyCheck, passphraseSalt };
-  const row = { ...rowOf(deps, made, push), tokenSealed: await sealLink(deps, id, push) };
-  const isTombstone = push.ownerId === null && open === null;
+    open &&
+    sealPushContent(vault.keyring, identity, {
+      secrets: { urlToken, passphraseHash },
+      content: { payload: open.payload, files: listFiles(positionFiles(upload.files)) },
+      random,
+    });
+  const row = {
+    ...identity,
+    createdAt: push.createdAt,
+    updatedAt: push.updatedAt,
+    expiresAt: expiryOf(push),
+    endedAt: push.end?.at ?? null,
+    endReason: push.end?.reason ?? null,
+    expireAfterDays: push.expireAfterDays,
+    expireAfterViews: push.expireAfterViews,
+    views: push.views,
+    refusals: push.refusals,
+    ...optionsBy((option) => push[option]),
+    encryption: "none",
+    encryptionCheck: null,
+    isAnswer: 0,
+    keyCheck: content?.keyCheck ?? noKeyCheck,
+    passphraseSalt,
+    ...sealedColumns(vault, identity, push),
+    tokenSealed: await sealLink(deps, id, push),
+  } as const;
+  const isTombstone = ownerId === null && open === null;
   const events = isTombstone ? [] : push.trail;
   const trail = importedTrail(events);
-  const common = {
+  return {
     row,
     link: vault.urlTokens.addressOf(urlToken),
     trail,
     eventCount: events.length,
     linkDeliveries: await sealLinkDeliveries(deps, row, trail),
-  };
-  if (content === undefined) return { ...common, sealed: null, files: [], storedBytes: 0 };
-  return {
-    ...common,
-    sealed: { rowSecret: content.rowSecretSealed, payload: content.payloadSealed },
-    files: content.files,
-    storedBytes: Buffer.byteLength(open?.payload ?? "") + (upload?.storedBytes ?? 0),
+    sealed: content && { rowSecret: content.rowSecretSealed, payload: content.payloadSealed },
+    files: content?.files ?? [],
+    storedBytes: Buffer.byteLength(open?.payload ?? "") + upload.storedBytes,
   };
 }
 
@@ -175,9 +146,8 @@ async function sealLinkDeliveries(
   const rows: LinkDeliveryRow[] = [];
   for (const { sequence, linkDelivery } of trail) {
     if (linkDelivery === null || ownerId === null) continue;
-    rows.push(
-      pastLinkDelivery(vault.keyring, { id: await linkDeliveryIds.next(), ownerId, pushId, sequence }, linkDelivery),
-    );
+    const key = { id: await linkDeliveryIds.next(), ownerId, pushId, sequence };
+    rows.push(pastLinkDelivery(vault.keyring, key, linkDelivery));
   }
   return rows;
 }
@@ -192,56 +162,9 @@ async function sealLink(
   return (await storedLinkKeys.findOrDraw(ownerId)).seal(pushes.seals.urlToken, { id, ownerId }, urlToken, random);
 }
 
-function rowOf(
-  deps: PushImportDeps,
-  { id, keyCheck, passphraseSalt }: Pick<PushRow, "id" | "keyCheck" | "passphraseSalt">,
-  push: ImportedPush,
-): Omit<PushRow, "tokenSealed"> {
-  const { ownerId } = push;
-  const { check: linkCheck } = deps.vault.urlTokens.addressOf(push.urlToken);
-  const label = (column: RotatedColumn, text: string) =>
-    ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
-  return {
-    id,
-    kind: push.kind,
-    ownerId,
-    createdAt: push.createdAt,
-    updatedAt: push.updatedAt,
-    expiresAt: expiryOf(push),
-    endedAt: push.end?.at ?? null,
-    endReason: push.end?.reason ?? null,
-    expireAfterDays: push.expireAfterDays,
-    expireAfterViews: push.expireAfterViews,
-    views: push.views,
-    refusals: push.refusals,
-    ...optionsBy((option) => push[option]),
-    encryption: "none",
-    encryptionCheck: null,
-    payloadFormat: "text",
-    isAnswer: 0,
-    sealGeneration: firstGeneration,
-    keyCheck,
-    passphraseSalt,
-    linkCheck,
-    ownerCheck: ownerId === null ? null : deps.vault.ownerCheckOf({ id, ownerId, linkCheck }),
-    nameSealed: label(pushes.seals.name, push.name),
-    noteSealed: label(pushes.seals.note, push.note),
-  };
-}
-
 /** Milliseconds since the epoch. */
 export function expiryOf({ createdAt, expireAfterDays }: Pick<ImportedPush, "createdAt" | "expireAfterDays">): number {
   return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, latestExpiry);
-}
-
-/** Whether nobody ended it, and it was not viewed to its limit: only its time has passed. */
-export function endedByTime({
-  end,
-  ...push
-}: Pick<ImportedPush, "createdAt" | "expireAfterDays"> & {
-  readonly end: { readonly at: number; readonly reason: string } | null;
-}): boolean {
-  return end?.reason === "time" && end.at >= expiryOf(push);
 }
 
 /** @throws LinkTakenError. */

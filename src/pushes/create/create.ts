@@ -1,17 +1,16 @@
 import { type FieldProblems, invalidFields, unavailable } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
-import { makePassphraseSalt } from "../../crypto/passphrase.ts";
-import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
+import { hashPassphrase, sealedColumns } from "../new-row.ts";
 import { asksForLinkDelivery, findLinkDeliveryProblems } from "../notifications/email-rules.ts";
 import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-deliveries.ts";
 import { storedPayload } from "../payload.ts";
 import { toOwnersPush } from "../present-push.ts";
 import type { CreatedPush, CreatePush, Upload } from "../push.ts";
 import { findOptionProblems } from "../push-options.ts";
-import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
+import { listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
 import { arrivalOf } from "../store/idempotency-keys.ts";
 import type { InsertOutcome, NewPush, WithPush } from "../store/insert-push.ts";
 import { type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
@@ -75,12 +74,6 @@ interface Sending {
   readonly together: WithPush | undefined;
 }
 
-async function hashPassphrase(deps: PushDeps, { passphrase = "" }: CreatePush, { user, client }: Actor) {
-  if (passphrase === "") return { passphraseSalt: null, passphraseHash: undefined };
-  const passphraseSalt = makePassphraseSalt(deps.random, user !== null);
-  return { passphraseSalt, passphraseHash: await deps.argon2.deriveKey(passphrase, passphraseSalt, client) };
-}
-
 async function sealAndInsert(
   deps: PushDeps,
   request: CreatePush,
@@ -107,12 +100,13 @@ async function sealAndInsert(
   const payloadBytes = Buffer.byteLength(payload);
   await spent.charge(payloadBytes, deps.clock.now());
   await deps.capacity.assertRoomFor(actor, payloadBytes);
-  const { passphraseSalt, passphraseHash } = await hashPassphrase(deps, request, actor);
+  const { passphrase = "" } = request;
+  const ownerId = actor.user?.id ?? null;
+  const { passphraseSalt, passphraseHash } = await hashPassphrase(deps, passphrase, ownerId !== null, actor.client);
   const id = await deps.ids.next();
   const now = deps.clock.now();
   const { keyring, urlTokens } = deps.vault;
   const urlToken = urlTokens.make(id, deps.random);
-  const ownerId = actor.user?.id ?? null;
   const made = { id, ownerId, passphraseSalt, now, urlToken, ...lifetimeOf(asked, deps.config.kinds[kind], now) };
   const row = newRow(deps, made, requestedPush(deps, asked, kind, actor));
   const keepsLink = storesLink(deps, row, actor);
@@ -174,9 +168,6 @@ function newRow(
   { name, note, ...columns }: RequestedPush,
 ): UnsealedPushRow {
   const { id, ownerId } = made;
-  const linkCheck = deps.vault.urlTokens.checkOf(urlToken);
-  const label = (column: RotatedColumn, text: string) =>
-    ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
   return {
     ...columns,
     ...made,
@@ -186,16 +177,11 @@ function newRow(
     endReason: null,
     views: 0,
     refusals: 0,
-    sealGeneration: firstGeneration,
-    linkCheck,
-    ownerCheck: ownerId === null ? null : deps.vault.ownerCheckOf({ id, ownerId, linkCheck }),
+    ...sealedColumns(deps.vault, made, { urlToken, name, note }),
     // An answer without an owner is found through its request. Of an owned push: see `storedLink`.
     tokenSealed:
       ownerId === null && columns.isAnswer === 1
         ? sealLabel(deps.vault.keyring, pushes.seals.anonymousUrlToken, { id, ownerId }, urlToken)
         : null,
-    // The labels of an anonymous push could never be read, so they are not stored.
-    nameSealed: label(pushes.seals.name, name),
-    noteSealed: label(pushes.seals.note, note),
   };
 }

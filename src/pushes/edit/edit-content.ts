@@ -1,8 +1,8 @@
-import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import type { Actor } from "../actor.ts";
 import { type Unlocked, unlock } from "../claim/unlock.ts";
 import type { PendingUpload } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
+import { hashPassphrase } from "../new-row.ts";
 import { type StoredPayload, storedPayload } from "../payload.ts";
 import type { EditPush } from "../push.ts";
 import {
@@ -123,9 +123,7 @@ async function nextPassphrase(deps: PushDeps, { sealed, request }: ContentEdit, 
   if (passphrase === undefined) {
     return { passphraseSalt: sealed.row.passphraseSalt, passphraseHash: old.passphraseHash };
   }
-  if (passphrase === null) return { passphraseSalt: null, passphraseHash: undefined };
-  const passphraseSalt = makePassphraseSalt(deps.random, sealed.row.ownerId !== null);
-  return { passphraseSalt, passphraseHash: await deps.argon2.deriveKey(passphrase, passphraseSalt, actor.client) };
+  return await hashPassphrase(deps, passphrase ?? "", sealed.row.ownerId !== null, actor.client);
 }
 
 export interface EditedFiles {
