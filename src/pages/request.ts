@@ -222,15 +222,14 @@ export class PageRequest {
     return parameterOf(this.request, "upload", urlTokenShape);
   }
 
-  /** The `:id` of the path; undefined when it is not a positive integer. */
-  get id(): number | undefined {
+  /** The `:id` of the path. @throws AppError not_found if it is not a positive integer. */
+  get id(): number {
     return this.idIn("id");
   }
 
   /** As `id`, for paths with several. */
-  idIn(name: "id" | "member" | "push"): number | undefined {
-    const id = parameterOf(this.request, name, idShape);
-    return id === undefined ? undefined : Number(id);
+  idIn(name: "id" | "member" | "push"): number {
+    return Number(parameterOf(this.request, name, idShape) ?? this.notFound());
   }
 
   /** The form in the body. One with files is refused. @throws AppError as `receiveBody`. */

@@ -144,8 +144,7 @@ export const changeDefaults = formHandler(defaultsForm, async (page, typed) => {
 
 /** `POST /users/edit/sessions/:id/end` */
 export async function endSession(page: SignedInRequest): Promise<FastifyReply> {
-  const { id } = page;
-  const ended = id !== undefined && (await page.services.accounts.endSession(page.session.user.id, id));
+  const ended = await page.services.accounts.endSession(page.session.user.id, page.id);
   return ended ? redirectDone(page, "session") : page.notFound();
 }
 

@@ -18,20 +18,18 @@ import { groupActivityPath, memberPath, memberPushPath } from "./paths.ts";
 /** In UTF-16 code units, of a part of an address. */
 const searchTextMax = 255;
 
-/** The group of the path, if it shows its members' activity to the reader. Nothing is remembered between two requests. */
-async function groupOf(page: SignedInRequest): Promise<Group | undefined> {
-  return (await page.services.groups.findSharing(page.user.id)).find(({ id }) => id === page.id);
+/** The group of the path, if it shows its members' activity to the reader. Nothing is remembered between two requests. @throws AppError not_found. */
+async function getGroup(page: SignedInRequest): Promise<Group> {
+  return (await page.services.groups.findSharing(page.user.id)).find(({ id }) => id === page.id) ?? page.notFound();
 }
 
-/** The group and the member of the path. Service accounts are members that no page shows. */
-async function memberOf(page: SignedInRequest): Promise<MemberOfGroup | undefined> {
+/** The group and the member of the path. Service accounts are members that no page shows. @throws AppError not_found. */
+async function getMember(page: SignedInRequest): Promise<MemberOfGroup> {
   const { accounts, groups } = page.services;
-  const userId = page.idIn("member");
-  const group = await groupOf(page);
-  const user = group === undefined || userId === undefined ? undefined : await accounts.findUser(userId);
-  if (group === undefined || user === undefined) return undefined;
-  const isMember = (await groups.findSharing(user.id)).some(({ id }) => id === group.id);
-  return isMember ? { group, userId: user.id, email: user.email } : undefined;
+  const group = await getGroup(page);
+  const { id: userId, email } = (await accounts.findUser(page.idIn("member"))) ?? page.notFound();
+  const isMember = (await groups.findSharing(userId)).some(({ id }) => id === group.id);
+  return isMember ? { group, userId, email } : page.notFound();
 }
 
 interface MemberOfGroup {
@@ -42,8 +40,7 @@ interface MemberOfGroup {
 
 /** `GET /groups/:id`: the members of a group that shows their activity. */
 export async function showGroup(page: SignedInRequest): Promise<FastifyReply> {
-  const group = await groupOf(page);
-  if (group === undefined) return page.notFound();
+  const group = await getGroup(page);
   const text = (page.query("q") ?? "").trim().slice(0, searchTextMax);
   const number = pageOf(page.request);
   const model = { group, text, page: number, found: await page.services.groups.searchMembers(group.id, text, number) };
@@ -107,8 +104,7 @@ export function groupActivityView(model: GroupActivityModel, page: PageContext):
 /** `GET /groups/:id/members/:member`: the pushes of a member. */
 export async function showMember(page: SignedInRequest): Promise<FastifyReply> {
   const { clock, pushes } = page.services;
-  const member = await memberOf(page);
-  if (member === undefined) return page.notFound();
+  const member = await getMember(page);
   const number = pageOf(page.request);
   const { pushes: found, hasMore } = await pushes.search(member.userId, everyPush(number));
   const model = { member, pushes: found, hasMore: hasMore && number < pageMax, page: number, nowMs: clock.now() };
@@ -145,12 +141,9 @@ export function memberView(model: ActivityModel & { readonly member: MemberOfGro
 /** `GET /groups/:id/members/:member/pushes/:push`: the trail of a member's push. */
 export async function showMembersPush(page: SignedInRequest): Promise<FastifyReply> {
   const { clock, pushes } = page.services;
-  const member = await memberOf(page);
-  const pushId = page.idIn("push");
-  if (member === undefined || pushId === undefined) return page.notFound();
+  const member = await getMember(page);
   const number = pageOf(page.request);
-  const trail = await pushes.trailOfOwner(pushId, member.userId, number);
-  if (trail === undefined) return page.notFound();
+  const trail = (await pushes.trailOfOwner(page.idIn("push"), member.userId, number)) ?? page.notFound();
   const hasMore = trail.hasMore && number < pageMax;
   const model = { member, ...trail, hasMore, page: number, nowMs: clock.now() };
   return page.render(membersPushView, model, { selfPath: trailPage(model, number) });

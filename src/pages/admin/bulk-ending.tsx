@@ -24,7 +24,7 @@ import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
-import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 
 export const bulkEndingPath = `${adminPaths.pushes}/end`;
 
@@ -69,7 +69,7 @@ export const startBulkEnding = formHandler(bulkEndingForm, async (page, { typed,
   if (filter === undefined) return refused({});
   const confirmation = await accounts.confirmChange(change);
   if (confirmation.outcome !== "proven") return refusedChange(page, confirmation);
-  const entry = accounts.adminEntry("ended_pushes", describeBulkEnding(filter), administratorOf(page));
+  const entry = entryOf(page, "ended_pushes", describeBulkEnding(filter));
   await pushes.startBulkEnding(filter, page.actor, entry);
   return page.redirect(bulkEndingPath);
 });

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
-import type { Administrator } from "../../accounts/accounts.ts";
+import type { AdminEntry, Administrator } from "../../accounts/accounts.ts";
+import type { InTransaction } from "../../database/database.ts";
+import type { Group } from "../../policies/policies.ts";
 import { Layout, type LayoutProps } from "../layout.tsx";
 import { type AdminSection, type PageContext, pageHref, untranslated } from "../page.ts";
 import { PageHeading } from "../parts/card.tsx";
@@ -9,6 +11,16 @@ import type { SignedInRequest } from "../request.ts";
 export function administratorOf(page: SignedInRequest): Administrator {
   const { id, email } = page.user;
   return { userId: id, email, address: page.actor.address };
+}
+
+/** The entry of the administrators' audit trail for what the request does. */
+export function entryOf(page: SignedInRequest, action: AdminEntry["action"], subject: string): InTransaction {
+  return page.services.accounts.adminEntry(action, subject, administratorOf(page));
+}
+
+/** The group of the path. @throws AppError not_found. */
+export async function getGroup(page: SignedInRequest): Promise<Group> {
+  return (await page.services.groups.find(page.id)) ?? page.notFound();
 }
 
 export const adminPath = "/admin";

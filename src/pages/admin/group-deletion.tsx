@@ -7,18 +7,16 @@ import { ButtonLink, Submit } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { AdminFrame, administratorOf, adminPaths, groupPath } from "./frame.tsx";
-import { groupOf } from "./groups.tsx";
+import { AdminFrame, adminPaths, entryOf, getGroup, groupPath } from "./frame.tsx";
 
 /** `POST /admin/groups/:id/delete`. The first form is answered with what the deletion ends, and whose rules get weaker. */
 export async function deleteGroup(page: SignedInRequest): Promise<FastifyReply> {
-  const { groups, accounts, deleteGroup: remove } = page.services;
+  const { groups, deleteGroup: remove } = page.services;
   const form = await page.form();
-  const group = await groupOf(page);
-  if (group === undefined) return page.notFound();
+  const group = await getGroup(page);
   const model = { group, weakened: await groups.findWeakenedBy(group.id), service: await serviceOf(page, group) };
   if (textOf(form, "confirmed") !== deletionMark(model)) return page.render(deletionView, model);
-  await remove(group.id, accounts.adminEntry("deleted_group", group.name, administratorOf(page)));
+  await remove(group.id, entryOf(page, "deleted_group", group.name));
   return page.redirect(adminPaths.groups);
 }
 

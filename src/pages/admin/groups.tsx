@@ -20,7 +20,7 @@ import { FormNotices } from "../parts/form-messages.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
-import { AdminFrame, administratorOf, adminPaths, groupPath, otherRulesPath } from "./frame.tsx";
+import { AdminFrame, adminPaths, entryOf, getGroup, groupPath, otherRulesPath } from "./frame.tsx";
 import { groupRulesPath } from "./rules.tsx";
 import { emailCharactersMax, userPath } from "./user.tsx";
 
@@ -31,12 +31,11 @@ export function showGroups(page: SignedInRequest): Promise<FastifyReply> {
 
 /** `POST /admin/groups` */
 export const createGroup = formHandler({ read: readGroup, show: renderGroups }, async (page, typed) => {
-  const { groups, accounts } = page.services;
+  const { groups } = page.services;
   const { taken, tooMany } = page.messages.admin.groupsPage;
   const refusal = problemOf(typed, page);
   if (refusal !== undefined) return refused({}, { refusal });
-  const entry = accounts.adminEntry("created_group", describe(typed), administratorOf(page));
-  const made = await groups.create(storedFrom(typed), entry);
+  const made = await groups.create(storedFrom(typed), entryOf(page, "created_group", describe(typed)));
   return typeof made === "string"
     ? refused({}, { refusal: made === "taken" ? taken : tooMany })
     : page.redirect(groupPath(made.id));
@@ -54,14 +53,11 @@ const groupForm: FormDeclaration<SignedInRequest, TypedGroup, never> = {
 
 /** `POST /admin/groups/:id` */
 export const changeGroup = formHandler(groupForm, async (page, typed) => {
-  const { groups, accounts } = page.services;
   const { id } = page;
-  if (id === undefined) return page.notFound();
   const refusal = problemOf(typed, page);
   if (refusal !== undefined) return refused({}, { refusal });
-  const by = administratorOf(page);
-  const outcome = await groups.change({ id, ...storedFrom(typed) }, (before) =>
-    accounts.adminEntry("changed_group", `${describe(before)} → ${describe(typed)}`, by),
+  const outcome = await page.services.groups.change({ id, ...storedFrom(typed) }, (before) =>
+    entryOf(page, "changed_group", `${describe(before)} → ${describe(typed)}`),
   );
   if (outcome === "unknown") return page.notFound();
   if (outcome === "taken") return refused({}, { refusal: page.messages.admin.groupsPage.taken });
@@ -77,8 +73,7 @@ const membersForm: FormDeclaration<SignedInRequest, string, never> = {
 export const addMembers = formHandler(membersForm, async (page, typed) => {
   const { groups, accounts } = page.services;
   const { tooManyAdded, unknownMembers } = page.messages.admin.groupsPage;
-  const group = await groupOf(page);
-  if (group === undefined) return page.notFound();
+  const group = await getGroup(page);
   const addresses = [...new Set(typed.split(/[\s,;]+/).filter((address) => address !== ""))];
   if (addresses.length > addedMax) return refused({}, { refusal: tooManyAdded });
   const found = await Promise.all(addresses.map((address) => accounts.findUserByEmail(address)));
@@ -88,7 +83,7 @@ export const addMembers = formHandler(membersForm, async (page, typed) => {
   }
   for (const user of found) {
     if (user === undefined) continue;
-    const entry = accounts.adminEntry("added_member", memberSubject(group, user.email), administratorOf(page));
+    const entry = entryOf(page, "added_member", memberSubject(group, user.email));
     await groups.setMember({ userId: user.id, groupId: group.id, isMember: true }, entry);
   }
   return page.redirect(groupPath(group.id));
@@ -98,19 +93,14 @@ export const addMembers = formHandler(membersForm, async (page, typed) => {
 export async function removeMember(page: SignedInRequest): Promise<FastifyReply> {
   const { groups, accounts } = page.services;
   const userId = wholeNumberOf(await page.form(), "user");
-  const group = await groupOf(page);
-  const user = await accounts.findUser(userId);
-  if (group === undefined || user === undefined) return page.notFound();
-  const entry = accounts.adminEntry("removed_member", memberSubject(group, user.email), administratorOf(page));
+  const group = await getGroup(page);
+  const { email } = (await accounts.findUser(userId)) ?? page.notFound();
+  const entry = entryOf(page, "removed_member", memberSubject(group, email));
   await groups.setMember({ userId, groupId: group.id, isMember: false }, entry);
   return page.redirect(groupPath(group.id));
 }
 
 const addedMax = 100;
-
-export async function groupOf({ services, id }: SignedInRequest): Promise<Group | undefined> {
-  return id === undefined ? undefined : await services.groups.find(id);
-}
 
 interface TypedGroup {
   readonly name: string;
@@ -279,8 +269,7 @@ async function renderGroup(
   state: FormState,
 ): Promise<FastifyReply> {
   const { groups, config } = page.services;
-  const group = await groupOf(page);
-  if (group === undefined) return page.notFound();
+  const group = await getGroup(page);
   const text = (page.query("q") ?? "").trim().slice(0, emailCharactersMax);
   const number = pageOf(page.request);
   const model: GroupModel = {

@@ -9,7 +9,7 @@ import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { RowTime } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 
 export const jobPaths = {
   retryEmails: `${adminPaths.jobs}/retry_emails`,
@@ -37,17 +37,15 @@ export async function showJobs(page: SignedInRequest): Promise<FastifyReply> {
 
 /** `POST /admin/jobs/retry_emails` */
 export async function retryEmails(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, mail } = page.services;
   await page.form();
-  const count = await mail.retryAll(accounts.adminEntry("retried_mails", "", administratorOf(page)));
+  const count = await page.services.mail.retryAll(entryOf(page, "retried_mails", ""));
   return back(page, count > 0 ? "retried" : "nothing");
 }
 
 /** `POST /admin/jobs/retry_deletions` */
 export async function retryDeletions(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, pushes } = page.services;
   await page.form();
-  const count = await pushes.retryDeletions(accounts.adminEntry("retried_deletions", "", administratorOf(page)));
+  const count = await page.services.pushes.retryDeletions(entryOf(page, "retried_deletions", ""));
   return back(page, count > 0 ? "retried" : "nothing");
 }
 

@@ -9,7 +9,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 import { jobPaths, RunButton } from "./jobs.tsx";
 
 /** `GET /admin/mails` */
@@ -19,20 +19,14 @@ export function showMails(page: SignedInRequest): Promise<FastifyReply> {
 
 /** `POST /admin/mails/:id/retry` */
 export async function retryMail(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, mail } = page.services;
-  const { id } = page;
-  const entry = accounts.adminEntry("retried_mail", String(id), administratorOf(page));
-  const outcome = id === undefined ? "unknown" : await mail.retry(id, entry);
+  const outcome = await page.services.mail.retry(page.id, entryOf(page, "retried_mail", String(page.id)));
   if (outcome === "queued") return page.redirect(`${adminPaths.mails}?queued=1`);
   return renderMails(page, outcome === "unknown" ? 404 : 422, outcome);
 }
 
 /** `POST /admin/mails/:id/discard` */
 export async function discardMail(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, mail } = page.services;
-  const { id } = page;
-  const entry = accounts.adminEntry("discarded_mail", String(id), administratorOf(page));
-  const discarded = id !== undefined && (await mail.discard(id, entry));
+  const discarded = await page.services.mail.discard(page.id, entryOf(page, "discarded_mail", String(page.id)));
   return discarded ? page.redirect(adminPaths.mails) : page.notFound();
 }
 

@@ -14,7 +14,7 @@ import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
-import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 
 /** `GET /admin` */
 export function showOverview(page: SignedInRequest): Promise<FastifyReply> {
@@ -57,9 +57,8 @@ const signUpForm: FormDeclaration<SignedInRequest, "open" | "closed", never> = {
 /** `POST /admin/sign_up`. Nobody gets access by it, so no proof is needed. */
 export function setSignUp(page: SignedInRequest): Promise<FastifyReply> {
   return takeForm(page, signUpForm, async (choice) => {
-    const { accounts, policies } = page.services;
-    const entry = accounts.adminEntry("changed_rules", `sign-up: ${choice}`, administratorOf(page));
-    await policies.setSignUpClosed(choice === "closed", entry);
+    const entry = entryOf(page, "changed_rules", `sign-up: ${choice}`);
+    await page.services.policies.setSignUpClosed(choice === "closed", entry);
     return page.redirect(adminPaths.overview);
   });
 }

@@ -7,7 +7,7 @@ import { Card } from "../parts/card.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
-import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { AdminFrame, administratorOf, adminPaths, entryOf } from "./frame.tsx";
 import { filterOf, ownersOf, PushRow } from "./pushes.tsx";
 
 /** `GET /admin/pushes/:id`: the facts and the audit trail of a push. That an administrator read it is recorded. */
@@ -15,8 +15,7 @@ export async function showPush(page: SignedInRequest): Promise<FastifyReply> {
   const { accounts, pushes, clock } = page.services;
   const { id } = page;
   const number = pageOf(page.request);
-  const trail = id === undefined ? undefined : await pushes.adminTrail(id, page.actor, number);
-  if (trail === undefined) return page.notFound();
+  const trail = (await pushes.adminTrail(id, page.actor, number)) ?? page.notFound();
   await accounts.recordAccess("read_trail", String(id), administratorOf(page));
   const model: PushModel = {
     ...trail,
@@ -30,12 +29,10 @@ export async function showPush(page: SignedInRequest): Promise<FastifyReply> {
 
 /** `POST /admin/pushes/:id/delete` */
 export async function deletePush(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, pushes } = page.services;
   // Read the form first: one that is refused must not delete the push.
   await page.form();
-  const { id } = page;
-  const entry = accounts.adminEntry("deleted_push", String(id), administratorOf(page));
-  const isDeleted = id !== undefined && (await pushes.removeAsAdministrator(id, page.actor, entry));
+  const entry = entryOf(page, "deleted_push", String(page.id));
+  const isDeleted = await page.services.pushes.removeAsAdministrator(page.id, page.actor, entry);
   return isDeleted ? page.redirect(adminPaths.pushes) : page.notFound();
 }
 

@@ -18,7 +18,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { bulkEndingPath } from "./bulk-ending.tsx";
-import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 
 const emailMax = 254;
 
@@ -44,12 +44,10 @@ export async function showPushes(page: SignedInRequest): Promise<FastifyReply> {
 
 /** `POST /admin/pushes/:id/expire` */
 export async function endPush(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, pushes } = page.services;
   // Read the form first: one that is refused must not end the push.
   const form = await page.form();
-  const { id } = page;
-  const entry = accounts.adminEntry("ended_push", String(id), administratorOf(page));
-  const outcome = id === undefined ? "unknown" : await pushes.endAsAdministrator(id, page.actor, entry);
+  const entry = entryOf(page, "ended_push", String(page.id));
+  const outcome = await page.services.pushes.endAsAdministrator(page.id, page.actor, entry);
   if (outcome === "unknown") return page.notFound();
   return page.redirect(pushesPath(filterOf((name) => textOf(form, name))));
 }

@@ -29,7 +29,7 @@ import {
   refused,
   untouched,
 } from "../take-form.ts";
-import { AdminFrame, administratorOf, adminPaths, groupPath, otherRulesPath } from "./frame.tsx";
+import { AdminFrame, adminPaths, entryOf, getGroup, groupPath, otherRulesPath } from "./frame.tsx";
 
 /** Whose rules a form shows. */
 interface RulesTarget {
@@ -62,35 +62,30 @@ export function groupRulesPath(groupId: number): string {
   return `${groupPath(groupId)}/rules`;
 }
 
-type FindTarget = (page: SignedInRequest) => Promise<RulesTarget | undefined>;
+type GetTarget = (page: SignedInRequest) => Promise<RulesTarget>;
 
-export const instanceRules: FindTarget = async ({ services }) => {
+export const instanceRules: GetTarget = async ({ services }) => {
   const { total: people } = await services.accounts.countUsers();
   return { scope: "instance", path: adminPaths.rules, group: null, people };
 };
 
-export const rulesOfEverybodyElse: FindTarget = async ({ services, messages }) => {
+export const rulesOfEverybodyElse: GetTarget = async ({ services, messages }) => {
   const { everybodyElse: name } = messages.admin.groupsPage;
   const people = await services.groups.countUsersInNoGroup();
   return { scope: "everybody else", path: otherRulesPath, group: { name }, people };
 };
 
-export const groupRules: FindTarget = async ({ services, id }) => {
-  const group = id === undefined ? undefined : await services.groups.find(id);
-  if (group === undefined) return undefined;
-  const people = await services.groups.countMembers(group.id);
-  return { scope: { groupId: group.id }, path: groupRulesPath(group.id), group: { name: group.name }, people };
+export const groupRules: GetTarget = async (page) => {
+  const { id, name } = await getGroup(page);
+  const people = await page.services.groups.countMembers(id);
+  return { scope: { groupId: id }, path: groupRulesPath(id), group: { name }, people };
 };
 
 /** `GET /admin/rules`, `/admin/groups/:id/rules`, `/admin/groups/else/rules` */
-export async function showRules(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
-  const target = await getTarget(page, findTarget);
+export async function showRules(page: SignedInRequest, getTarget: GetTarget): Promise<FastifyReply> {
+  const target = await getTarget(page);
   const { policy: rules, ...stored } = await page.services.policies.read(target.scope);
   return renderRules(page, target, { rules, ...stored, isSaved: page.query("done") === "saved" });
-}
-
-async function getTarget(page: SignedInRequest, findTarget: FindTarget): Promise<RulesTarget> {
-  return (await findTarget(page)) ?? page.notFound();
 }
 
 interface TypedRules {
@@ -102,7 +97,7 @@ interface TypedRules {
 }
 
 /** `POST` of the same. */
-export function saveRules(findTarget: FindTarget): FormHandler<SignedInRequest> {
+export function saveRules(getTarget: GetTarget): FormHandler<SignedInRequest> {
   const form: FormDeclaration<SignedInRequest, TypedRules, RuleName> = {
     read: (fields, page) => ({
       ...readRules(fields, page.messages),
@@ -110,11 +105,11 @@ export function saveRules(findTarget: FindTarget): FormHandler<SignedInRequest> 
       confirmed: textOf(fields, "confirmed"),
     }),
     show: async (page, { rules, revision }, state) =>
-      renderRules(page, await getTarget(page, findTarget), { rules, revision, state }),
+      renderRules(page, await getTarget(page), { rules, revision, state }),
   };
   return formHandler(form, async (page, { rules, problems, revision, confirmed }) => {
-    const { policies, accounts } = page.services;
-    const target = await getTarget(page, findTarget);
+    const { policies } = page.services;
+    const target = await getTarget(page);
     const { scope, path, group } = target;
     if (Object.keys(problems).length > 0) return refused(problems);
     const stored = await policies.read(scope);
@@ -126,9 +121,9 @@ export function saveRules(findTarget: FindTarget): FormHandler<SignedInRequest> 
       return renderRules(page, target, { rules, revision, warnings, state: { ...untouched, status: 422 } });
     }
     const subject = group === null ? change : `${group.name}: ${change}`;
-    const entry = accounts.adminEntry("changed_rules", subject, administratorOf(page));
+    const entry = entryOf(page, "changed_rules", subject);
     if (await policies.save(scope, { policy: rules, revision }, entry)) return page.redirect(`${path}?done=saved`);
-    return showBoth(page, await getTarget(page, findTarget), rules);
+    return showBoth(page, await getTarget(page), rules);
   });
 }
 

@@ -14,7 +14,7 @@ import { TokenList } from "../tokens/list.tsx";
 import { limitsOf, type TokensModel } from "../tokens/model.ts";
 import { emptyTokenForm, type ShownForm, tokenFormHandler, tokensOf } from "../tokens/take-token.ts";
 import { MadeToken } from "../tokens/view.tsx";
-import { AdminFrame, administratorOf, adminPaths, groupPath } from "./frame.tsx";
+import { AdminFrame, adminPaths, entryOf, getGroup, groupPath } from "./frame.tsx";
 
 export const serviceTokensPath = (groupId: number) => `${groupPath(groupId)}/tokens`;
 const servicePushesPath = (groupId: number) => `${groupPath(groupId)}/pushes`;
@@ -27,13 +27,12 @@ export function showServiceTokens(page: SignedInRequest): Promise<FastifyReply> 
 /** `POST /admin/groups/:id/tokens` */
 export const createServiceToken = tokenFormHandler(renderTokens, async (page, { form, change }) => {
   const { accounts } = page.services;
-  const group = await groupOf(page);
-  if (group === undefined) return { outcome: "unknown" };
+  const group = await getGroup(page);
   return accounts.createServiceToken(change, {
     groupId: group.id,
     name: form.name,
     limits: limitsOf(form),
-    together: accounts.adminEntry("made_service_token", subjectOf(form.name, group), administratorOf(page)),
+    together: entryOf(page, "made_service_token", subjectOf(form.name, group)),
   });
 });
 
@@ -41,12 +40,10 @@ export const createServiceToken = tokenFormHandler(renderTokens, async (page, { 
 export async function revokeServiceToken(page: SignedInRequest): Promise<FastifyReply> {
   const { accounts } = page.services;
   const tokenId = wholeNumberOf(await page.form(), "token");
-  const group = await groupOf(page);
-  const account = group && (await accounts.findServiceAccount(group.id));
-  if (group === undefined || account === undefined) return page.notFound();
-  const by = administratorOf(page);
+  const group = await getGroup(page);
+  const account = (await accounts.findServiceAccount(group.id)) ?? page.notFound();
   await accounts.revokeToken(account.id, tokenId, noOrigin, (name) =>
-    accounts.adminEntry("revoked_service_token", subjectOf(name, group), by),
+    entryOf(page, "revoked_service_token", subjectOf(name, group)),
   );
   return page.redirect(serviceTokensPath(group.id));
 }
@@ -54,8 +51,7 @@ export async function revokeServiceToken(page: SignedInRequest): Promise<Fastify
 /** `GET /admin/groups/:id/pushes`: what the service tokens of the group have made. */
 export async function showServicePushes(page: SignedInRequest): Promise<FastifyReply> {
   const { accounts, clock, pushes } = page.services;
-  const group = await groupOf(page);
-  if (group === undefined) return page.notFound();
+  const group = await getGroup(page);
   const number = pageOf(page.request);
   const account = await accounts.findServiceAccount(group.id);
   const found =
@@ -68,18 +64,13 @@ function pushesPage(groupId: number, number: number): string {
   return listPath(servicePushesPath(groupId), { page: number });
 }
 
-async function groupOf({ services, id }: SignedInRequest): Promise<Group | undefined> {
-  return id === undefined ? undefined : await services.groups.find(id);
-}
-
 /** For the administrators' trail. */
 function subjectOf(tokenName: string, { name }: Group): string {
   return `${tokenName} (${name})`;
 }
 
 async function renderTokens(page: SignedInRequest, shown: ShownForm): Promise<FastifyReply> {
-  const group = await groupOf(page);
-  if (group === undefined) return page.notFound();
+  const group = await getGroup(page);
   const listed = await tokensOf(page, await page.services.accounts.findServiceAccount(group.id));
   const path = serviceTokensPath(group.id);
   const { policies } = page.services;

@@ -10,7 +10,6 @@ import {
   type StyleSheetProblem,
   type Theme,
 } from "../../branding/branding.ts";
-import type { InTransaction } from "../../database/database.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { FormFile } from "../../http/body/multipart.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
@@ -34,7 +33,7 @@ import {
   refused,
   untouched,
 } from "../take-form.ts";
-import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 
 /** As in tokens.css. */
 const productAccent = "#0e5c4a";
@@ -99,7 +98,7 @@ export function setTheme(part: BrandingPart): FormHandler<SignedInRequest> {
 async function changePart(page: SignedInRequest, part: BrandingPart, { value, isPreview }: SentPart) {
   const { branding } = page.services;
   const { admin, formats } = page.messages;
-  const entry = entryOf(page, part);
+  const entry = entryOf(page, "changed_branding", part);
   const text = String(value);
   switch (part) {
     case "name": {
@@ -135,12 +134,8 @@ async function readLogo({ content }: FormFile): Promise<Buffer> {
 
 /** `POST /admin/look/<part>/reset` */
 export async function resetTheme(page: SignedInRequest, part: BrandingPart): Promise<FastifyReply> {
-  await page.services.branding.reset(part, entryOf(page, part));
+  await page.services.branding.reset(part, entryOf(page, "changed_branding", part));
   return page.redirect(`${adminPaths.theme}?done=reset`);
-}
-
-function entryOf(page: SignedInRequest, part: BrandingPart): InTransaction {
-  return page.services.accounts.adminEntry("changed_branding", part, administratorOf(page));
 }
 
 type TypedTheme = Partial<Pick<ThemeModel, "name" | "accent" | "style">>;

@@ -10,7 +10,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, formHandler, untouched } from "../take-form.ts";
-import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 import {
   EmailField,
   emailCharactersMax,
@@ -50,13 +50,12 @@ export const createUser = formHandler(newUserForm, async (page, sent) => {
   if (unproven !== undefined) return unproven;
   const { accounts, config } = page.services;
   const { signOnOnly } = config.accounts;
-  const by = administratorOf(page);
-  const entryOf = (user: User) => accounts.adminEntry("created_user", user.email, by);
+  const entry = (user: User) => entryOf(page, "created_user", user.email);
   const wanted = { email: sent.email, admin: false };
   const password = accounts.invitesUsers || signOnOnly ? null : accounts.makePassword();
   const made = await (accounts.invitesUsers
-    ? accounts.inviteUser({ ...wanted, language: page.messages.locale.tag }, entryOf)
-    : accounts.createUser({ ...wanted, password }, entryOf));
+    ? accounts.inviteUser({ ...wanted, language: page.messages.locale.tag }, entry)
+    : accounts.createUser({ ...wanted, password }, entry));
   const created = { email: made.email, password };
   // Answer without a redirect: the password is not stored, so it can be shown only here.
   return await renderUsers(page, { ...untouched, status: 201 }, { created });

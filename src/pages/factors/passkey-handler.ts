@@ -46,10 +46,6 @@ export const addPasskey = formHandler(
 
 /** `POST /users/factors/passkeys/:id/remove` */
 export const removePasskey = removeFactor(
-  (page) => `remove_passkey_${passkeyIdOf(page)}`,
-  (page, change) => page.services.accounts.removePasskey(change, passkeyIdOf(page)),
+  (page) => `remove_passkey_${page.id}`,
+  (page, change) => page.services.accounts.removePasskey(change, page.id),
 );
-
-function passkeyIdOf(page: SignedInRequest): number {
-  return page.id ?? page.notFound();
-}

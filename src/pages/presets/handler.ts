@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { textOf, wholeNumberOf } from "../../http/body/form-fields.ts";
 import type { Preset, StoredPreset } from "../../pushes/pushes.ts";
 import { presetsPath } from "../account/path.ts";
-import { administratorOf, adminPaths, groupPath } from "../admin/frame.tsx";
+import { adminPaths, entryOf, getGroup, groupPath } from "../admin/frame.tsx";
 import type { SignedInRequest } from "../request.ts";
 import {
   type FormDeclaration,
@@ -22,50 +22,46 @@ import {
 } from "./typed-preset.ts";
 import { describePreset, presetsView } from "./view.tsx";
 
-type FindTarget = (page: SignedInRequest) => Promise<PresetsTarget | undefined>;
+type GetTarget = (page: SignedInRequest) => Promise<PresetsTarget>;
 
 const groupPresetsPath = (groupId: number) => `${groupPath(groupId)}/presets`;
 
-export const ownPresets: FindTarget = async ({ user }) => ({
+export const ownPresets: GetTarget = async ({ user }) => ({
   scope: { userId: user.id },
   path: presetsPath,
   group: undefined,
 });
 
-export const instancePresets: FindTarget = async () => ({ scope: "instance", path: adminPaths.presets, group: null });
+export const instancePresets: GetTarget = async () => ({ scope: "instance", path: adminPaths.presets, group: null });
 
-export const groupPresets: FindTarget = async ({ services, id }) => {
-  const group = id === undefined ? undefined : await services.groups.find(id);
-  return group && { scope: { groupId: group.id }, path: groupPresetsPath(group.id), group: group.name };
+export const groupPresets: GetTarget = async (page) => {
+  const { id, name } = await getGroup(page);
+  return { scope: { groupId: id }, path: groupPresetsPath(id), group: name };
 };
 
 const emptyForm = typedFrom({ name: "", settings: {}, isDefault: false, revision: 0 });
 
 /** `GET` of the presets' page; `?edit=` has the name of the one in the form. */
-export async function showPresets(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
-  const target = await getTarget(page, findTarget);
+export async function showPresets(page: SignedInRequest, getTarget: GetTarget): Promise<FastifyReply> {
+  const target = await getTarget(page);
   const edited = await findPreset(page, target, page.query("edit"));
   return renderPresets(page, target, edited === undefined ? emptyForm : typedFrom(edited), untouched);
 }
 
-async function getTarget(page: SignedInRequest, findTarget: FindTarget): Promise<PresetsTarget> {
-  return (await findTarget(page)) ?? page.notFound();
-}
-
 /** `POST` of the same: saves the preset of the form. */
-export function savePreset(findTarget: FindTarget): FormHandler<SignedInRequest> {
+export function savePreset(getTarget: GetTarget): FormHandler<SignedInRequest> {
   const form: FormDeclaration<SignedInRequest, TypedPreset, PresetField> = {
     read: readTyped,
-    show: async (page, typed, state) => renderPresets(page, await getTarget(page, findTarget), typed, state),
+    show: async (page, typed, state) => renderPresets(page, await getTarget(page), typed, state),
   };
   return formHandler(form, async (page, typed) => {
-    const target = await getTarget(page, findTarget);
+    const target = await getTarget(page);
     const texts = page.messages.presets;
     const { preset, problems } = presetFrom(typed, page.messages);
     if (Object.keys(problems).length > 0) return refused(problems);
     const was = typed.was === "" ? undefined : { name: typed.was, revision: typed.revision };
     const before = await findPreset(page, target, was?.name);
-    const entry = entryOf(page, target, before, preset);
+    const entry = trailEntry(page, target, before, preset);
     const outcome = await page.services.presets.save(target.scope, { ...preset, was }, entry);
     switch (outcome) {
       case "saved":
@@ -94,11 +90,11 @@ async function showBoth(page: SignedInRequest, target: PresetsTarget, typed: Typ
 }
 
 /** `POST .../delete` */
-export async function deletePreset(page: SignedInRequest, findTarget: FindTarget): Promise<FastifyReply> {
+export async function deletePreset(page: SignedInRequest, getTarget: GetTarget): Promise<FastifyReply> {
   const form = await page.form();
-  const target = await getTarget(page, findTarget);
+  const target = await getTarget(page);
   const was = { name: textOf(form, "name"), revision: wholeNumberOf(form, "revision") };
-  const entry = entryOf(page, target, await findPreset(page, target, was.name), undefined);
+  const entry = trailEntry(page, target, await findPreset(page, target, was.name), undefined);
   const isDeleted = await page.services.presets.remove(target.scope, was, entry);
   const stored = isDeleted ? undefined : await findPreset(page, target, was.name);
   return stored === undefined ? page.redirect(target.path) : showBoth(page, target, typedFrom(stored));
@@ -114,7 +110,7 @@ async function findPreset(
 }
 
 /** The entry of the administrators' trail; one's own presets have none. */
-function entryOf(
+function trailEntry(
   page: SignedInRequest,
   { group }: PresetsTarget,
   before: Preset | undefined,
@@ -124,7 +120,7 @@ function entryOf(
   const shown = (preset: Preset | undefined) => (preset === undefined ? "-" : describePreset(preset, page.messages));
   const whose = group === null ? "" : `${group}: `;
   const subject = `${whose}${shown(before)} → ${shown(after)}`;
-  return page.services.accounts.adminEntry("changed_presets", subject, administratorOf(page));
+  return entryOf(page, "changed_presets", subject);
 }
 
 async function renderPresets(

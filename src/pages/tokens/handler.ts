@@ -19,7 +19,7 @@ export async function revokeToken(page: SignedInRequest): Promise<FastifyReply> 
   const { accounts } = page.services;
   const { id } = page;
   const userId = page.user.id;
-  const revoked = id !== undefined && (await accounts.revokeToken(userId, id, page.clientContext));
+  const revoked = await accounts.revokeToken(userId, id, page.clientContext);
   // A second click finds the user's own token revoked already. Another user's token gets the answer of an unknown one.
   const isOwn = revoked || (await accounts.listTokens(userId)).some((token) => token.id === id);
   return isOwn ? page.redirect(tokensPath) : page.notFound();
