@@ -59,7 +59,7 @@ export function WithKey({ endToEnd, messages, children }: WithKeyProps) {
         </MessageCard>
       </noscript>
       <div hidden data-key-state="right" data-sealed-link={endToEnd.check ?? ""} data-secret>
-        <div class="with-key">
+        <div class="stack">
           <div class="no-print">
             <Notice tone="warning" icon="key">
               <p>{text.linkOnce}</p>

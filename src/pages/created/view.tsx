@@ -82,7 +82,7 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
       <WithKey endToEnd={model.endToEnd} messages={messages}>
         <Heading model={model} page={page} />
         {hasSealedLabels(model.labels) && <SealedLabels labels={model.labels} messages={messages} />}
-        <div class="handover">
+        <div class="handover stack">
           <div class="qr">
             <figure class="qr-frame">
               <div id="qr_code" data-part>

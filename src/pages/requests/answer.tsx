@@ -136,7 +136,7 @@ function AnswerHeading({ model: { request }, page }: AnswerViewProps) {
           : text.askedBy.parts({ email: <bdi translate={untranslated}>{request.askedBy}</bdi> })}
       </p>
       {request.note !== "" && (
-        <p class="request-note" translate={untranslated}>
+        <p class="whole-note" translate={untranslated}>
           <bdi>{request.note}</bdi>
         </p>
       )}

@@ -65,7 +65,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
           <bdi>{request.title}</bdi>
         </h1>
         {request.note !== "" && (
-          <p class="lead request-note">
+          <p class="lead whole-note">
             <bdi>{request.note}</bdi>
           </p>
         )}
