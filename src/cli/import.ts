@@ -92,7 +92,7 @@ export interface ImportRequest {
 
 /** @returns the exit code. */
 export async function importPasswordPusher(io: CliIo, request: ImportRequest): Promise<number> {
-  const { config, options, given, output = printedOutput(io) } = request;
+  const { config, options, given, output = printedOutput(io), aroundWrites = (_, run) => run() } = request;
   const { environment } = given;
   refuseOwnData(config, given);
   refuseSharedKey(findMasterKeys(config, io.random), given);
@@ -106,7 +106,12 @@ export async function importPasswordPusher(io: CliIo, request: ImportRequest): P
       importAndReport(io, { ...request, output, source, destination, unconfirmedUsers });
     return options.dryRun === true
       ? await dryRun(config, io, source, runInto)
-      : await importInto(io, { ...request, output }, source, runInto);
+      : await withDomain(
+          config,
+          io,
+          (domain) => aroundWrites(domain, () => runInto(createDomainDestination(domain, io, source.fingerprint))),
+          output.events,
+        );
   } finally {
     await source.close();
   }
@@ -120,23 +125,12 @@ function unconfirmedUsersOf({
   return /^(true|1|yes|on)$/i.test(accountEmails.trim()) ? "unconfirmed" : "confirmed";
 }
 
-type Import = (destination: Destination) => Promise<number>;
-
-async function importInto(
+async function dryRun(
+  config: Config,
   io: CliIo,
-  { config, aroundWrites = (_domain, run) => run(), output }: ImportRequest,
   source: ImportSource,
-  runInto: Import,
+  runInto: (destination: Destination) => Promise<number>,
 ): Promise<number> {
-  let exitCode: number = exitCodes.failed;
-  const work = async (domain: Domain) => {
-    exitCode = await aroundWrites(domain, () => runInto(createDomainDestination(domain, io, source.fingerprint)));
-  };
-  await withDomain(config, io, work, output?.events);
-  return exitCode;
-}
-
-async function dryRun(config: Config, io: CliIo, source: ImportSource, runInto: Import): Promise<number> {
   return await withStoredData(config, io, async (data) => {
     if (data === "older" || data === "no_key") {
       const what =

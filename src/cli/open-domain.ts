@@ -44,15 +44,15 @@ export async function withAccounts(
 }
 
 /** Opens the domain, with its master key, for one command. @throws the errors of `openDomain`. */
-export async function withDomain(
+export async function withDomain<T>(
   config: Config,
   io: CliIo,
-  work: (domain: Domain) => Promise<void>,
+  work: (domain: Domain) => Promise<T>,
   events: Events = eventsFor(io),
-): Promise<void> {
+): Promise<T> {
   const domain = await openDomain(config, io, events);
   try {
-    await work(domain);
+    return await work(domain);
   } finally {
     await domain.close();
   }

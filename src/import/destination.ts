@@ -1,4 +1,4 @@
-import type { PushPart, RelatedCounts, UserPart } from "@sealpush/import-password-pusher";
+import type { Part, RelatedCounts } from "@sealpush/import-password-pusher";
 import type { AdoptedUser, AdoptionDetails } from "../accounts/admin/adopt-user.ts";
 import type { ImportedPush } from "../pushes/create/adopt-push.ts";
 import type { ImportedRow, ImportedRows } from "./store/imported-rows.ts";
@@ -7,14 +7,14 @@ import type { ImportedRow, ImportedRows } from "./store/imported-rows.ts";
 export interface IncomingUser {
   readonly sourceId: number;
   readonly user: AdoptedUser;
-  readonly missingParts: readonly UserPart[];
+  readonly missingParts: readonly Part[];
 }
 
 /** A push to import. */
 export interface IncomingPush {
   readonly sourceId: number;
   readonly push: ImportedPush;
-  readonly missingParts: readonly PushPart[];
+  readonly missingParts: readonly Part[];
   readonly related: RelatedCounts;
 }
 
@@ -49,10 +49,7 @@ export interface Destination {
 export const identitiesKeyLabel = "imported rows";
 
 /** What is recorded as missing. An existing account gets only the API token. */
-export function missingOf(
-  { missingParts }: IncomingUser,
-  { merged, tokenTaken }: AdoptionDetails,
-): readonly UserPart[] {
+export function missingOf({ missingParts }: IncomingUser, { merged, tokenTaken }: AdoptionDetails): readonly Part[] {
   const own = merged ? missingParts.filter((part) => part === "api_token") : missingParts;
   return tokenTaken ? [...own, "api_token"] : own;
 }

@@ -1,6 +1,5 @@
 import type {
   MissingPart,
-  PushPart,
   RelatedCounts,
   RowWarning,
   SourceFile,
@@ -11,10 +10,9 @@ import type {
 import { tombstoneMs } from "../pushes/present-push.ts";
 import type { PushState } from "./import-results.ts";
 import { missingBefore } from "./missing-parts.ts";
-import { findLostFile, leadsNowhere, linkProblem, type PushContext, readPush } from "./read-push.ts";
+import { findLostFile, LostFileError, leadsNowhere, linkProblem, type PushContext, readPush } from "./read-push.ts";
 import { runConcurrently } from "./run-concurrently.ts";
 import type { ImportRun } from "./run-context.ts";
-import { noRelated } from "./source-values.ts";
 import { type ImportedRow, withRecords } from "./store/imported-rows.ts";
 
 /** Concurrent writes share a commit, and the work on one push uses the time in which another waits. */
@@ -29,7 +27,7 @@ const ownerless: RowWarning = [
   "pushes belong to users who are not in the source. They are imported without owner, name and note",
 ];
 
-type PushRow = SourceRow<SourcePush, PushPart>;
+type PushRow = SourceRow<SourcePush>;
 type ReadRow = Extract<PushRow, { readonly outcome: "read" }>;
 
 export async function importPushes(run: ImportRun): Promise<void> {
@@ -59,10 +57,9 @@ function weightOf({ row }: { readonly row: PushRow }): number {
 
 function handleImportedBefore({ results, owners }: ImportRun, row: PushRow, imported: ImportedRow): void {
   results.counts.pushes.importedBefore += 1;
-  results.addRelated({
+  results.addRelated("importedBefore", {
     inSource: row.related,
     imported: imported.related,
-    importedNow: noRelated,
     missingParts: imported.missingParts,
     isOwned: row.outcome !== "read" || (row.row.userId !== null && owners.has(row.row.userId)),
   });
@@ -101,7 +98,7 @@ function stateOf(push: SourcePush, ownerId: number | null): PushState {
 }
 
 interface PushDetails extends Omit<PushContext, "lostFileIds"> {
-  readonly missing: readonly MissingPart<PushPart>[];
+  readonly missing: readonly MissingPart[];
 }
 
 /** Reads what belongs to a push in other tables of the source. */
@@ -119,76 +116,54 @@ async function readDetails(run: ImportRun, row: ReadRow, ownerId: number | null)
   };
 }
 
-function missingPeople({ owners }: ImportRun, { entries }: SourceTrail): readonly MissingPart<PushPart>[] {
+function missingPeople({ owners }: ImportRun, { entries }: SourceTrail): readonly MissingPart[] {
   if (!entries.some(({ userId }) => userId !== null && owners.get(userId) === "left_out")) return [];
   const reason = "Its audit trail names a user who is not imported. Those entries name nobody.";
   return [{ part: "people", reason }];
 }
 
 async function importPush(run: ImportRun, row: ReadRow, ownerId: number | null, state: PushState): Promise<void> {
-  const { results } = run;
+  const { results, source } = run;
   const push = row.row;
   const details = await readDetails(run, row, ownerId);
-  const lost: FileLost[] = [];
+  const lost: LostFileError[] = [];
   for (;;) {
-    const missing = [...details.missing, ...lostFiles(lost)];
+    const missing = [...details.missing, ...lost.map(lostPart)];
+    const missingParts = missing.map(({ part }) => part);
     const related = relatedOf(details, (push.open?.files.length ?? 0) - lost.length);
-    const incoming = { sourceId: row.id, missingParts: missing.map(({ part }) => part), related };
     const context = { ...details, lostFileIds: new Set(lost.map(({ file }) => file.id)) };
-    const attempt = await orLostFile(() =>
-      run.destination.importPush({ ...incoming, push: readPush(push, context, run.source) }),
-    );
-    switch (attempt.outcome) {
-      case "file_lost":
-        if (!run.options.withoutLostFiles) {
-          return leaveOut(run, row, `One of its files cannot be read. ${attempt.reason}`, attempt.file);
-        }
+    const incoming = { sourceId: row.id, missingParts, related, push: readPush(push, context, source) };
+    const attempt = await run.destination.importPush(incoming).catch(findLostFile);
+    if (attempt instanceof LostFileError) {
+      if (run.options.withoutLostFiles) {
         lost.push(attempt);
-        break;
-      case "link_taken":
-        return leaveOut(run, row, "Another push here has the same link.");
-      case "imported_before":
-        // A concurrent import of the same installation has imported it.
-        return handleImportedBefore(run, row, attempt.imported);
-      case "imported":
-        results.addPush(push.kind, state, attempt.fileBytes);
-        results.addRelated({
-          inSource: row.related,
-          imported: related,
-          importedNow: related,
-          missingParts: missing.map(({ part }) => part),
-          isOwned: ownerId !== null,
-        });
-        if (leadsNowhere(push)) results.reportMissing("pushes", push.id, [{ reason: importedAsText }]);
-        return results.reportMissing("pushes", push.id, missing);
+        continue;
+      }
+      return leaveOut(run, row, `One of its files cannot be read. ${attempt.message}`, attempt.file);
     }
+    if (attempt.outcome === "link_taken") return leaveOut(run, row, "Another push here has the same link.");
+    // A concurrent import of the same installation has imported it.
+    if (attempt.outcome === "imported_before") return handleImportedBefore(run, row, attempt.imported);
+    results.addPush(push.kind, state, attempt.fileBytes);
+    results.addRelated("imported", {
+      inSource: row.related,
+      imported: related,
+      missingParts,
+      isOwned: ownerId !== null,
+    });
+    if (leadsNowhere(push)) results.reportMissing("pushes", push.id, [{ reason: importedAsText }]);
+    return results.reportMissing("pushes", push.id, missing);
   }
 }
 
 const importedAsText =
   "Its address is not a web address, so it is imported as text: recipients see it and are not redirected.";
 
-function lostFiles(lost: readonly FileLost[]): readonly MissingPart<PushPart>[] {
-  return lost.map(({ file, reason }) => ({ part: "files", file, reason: `It is imported without a file. ${reason}` }));
+function lostPart({ file, message }: LostFileError): MissingPart {
+  return { part: "files", file, reason: `It is imported without a file. ${message}` };
 }
 
 function relatedOf({ entries, ownerId }: PushDetails, files: number): RelatedCounts {
   const notifications = ownerId === null ? 0 : entries.filter(({ notification }) => notification !== null).length;
   return { auditEntries: entries.length, notifications, files };
-}
-
-interface FileLost {
-  readonly outcome: "file_lost";
-  readonly file: SourceFile;
-  readonly reason: string;
-}
-
-async function orLostFile<Outcome>(attempt: () => Promise<Outcome>): Promise<Outcome | FileLost> {
-  try {
-    return await attempt();
-  } catch (error) {
-    const lost = findLostFile(error);
-    if (lost === undefined) throw error;
-    return { outcome: "file_lost", file: lost.file, reason: lost.message };
-  }
 }

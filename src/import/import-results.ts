@@ -143,21 +143,18 @@ export class ImportResults {
   }
 
   /** Counts the related rows of an imported push. */
-  addRelated(push: {
-    /** undefined: they could not be counted. */
-    readonly inSource: RelatedCounts | undefined;
-    /** Imported by any run. */
-    readonly imported: RelatedCounts;
-    /** Imported by this run. */
-    readonly importedNow: RelatedCounts;
-    readonly missingParts: readonly MissingPart["part"][];
-    readonly isOwned: boolean;
-  }): void {
-    const { inSource, imported, importedNow, missingParts, isOwned } = push;
-    for (const table of relatedTables) {
-      this.counts[table].imported += importedNow[table];
-      this.counts[table].importedBefore += imported[table] - importedNow[table];
-    }
+  addRelated(
+    effect: "imported" | "importedBefore",
+    push: {
+      /** undefined: they could not be counted. */
+      readonly inSource: RelatedCounts | undefined;
+      readonly imported: RelatedCounts;
+      readonly missingParts: readonly MissingPart["part"][];
+      readonly isOwned: boolean;
+    },
+  ): void {
+    const { inSource, imported, missingParts, isOwned } = push;
+    for (const table of relatedTables) this.counts[table][effect] += imported[table];
     if (inSource === undefined) {
       this.uncounted += 1;
       return;
@@ -174,12 +171,8 @@ export class ImportResults {
   addRelatedWithoutPush(inSource: RelatedCounts, countsWithoutPush: RelatedCounts): void {
     this.#addRest(countsWithoutPush, noRelated, withoutPush);
     if (this.uncounted === 0) return;
-    const counted = (table: keyof RelatedCounts) => totalOf(this.counts[table]);
-    const soFar = {
-      auditEntries: counted("auditEntries"),
-      notifications: counted("notifications"),
-      files: counted("files"),
-    };
+    const { auditEntries, notifications, files } = this.counts;
+    const soFar = { auditEntries: totalOf(auditEntries), notifications: totalOf(notifications), files: totalOf(files) };
     this.#addRest(inSource, soFar, ofUnreadablePush);
   }
 

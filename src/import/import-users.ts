@@ -1,4 +1,4 @@
-import type { MissingPart, RowWarning, SourceRow, SourceUser, UserPart } from "@sealpush/import-password-pusher";
+import type { MissingPart, RowWarning, SourceRow, SourceUser } from "@sealpush/import-password-pusher";
 import type { IncomingUser } from "./destination.ts";
 import type { UnconfirmedUsers } from "./import-results.ts";
 import { missingBefore } from "./missing-parts.ts";
@@ -9,12 +9,12 @@ import { type ImportedRow, withRecords } from "./store/imported-rows.ts";
 const emailTaken =
   "An account with its email address exists here. Neither the user nor its pushes are imported unless --merge-users says " +
   "that both are the same person.";
-const tokenTaken: MissingPart<UserPart> = {
+const tokenTaken: MissingPart = {
   part: "api_token",
   reason: "Its API token belongs to another account here and is not imported.",
 };
 
-type UserRow = SourceRow<SourceUser, UserPart>;
+type UserRow = SourceRow<SourceUser>;
 type ReadRow = Extract<UserRow, { readonly outcome: "read" }>;
 
 /** One after the other: there are few, and writes to accounts are serialized anyway. */

@@ -1,6 +1,4 @@
-import type { MissingPart, PushPart, UserPart } from "@sealpush/import-password-pusher";
-
-export type Part = UserPart | PushPart;
+import type { MissingPart, Part } from "@sealpush/import-password-pusher";
 
 export const partNames: Readonly<Record<Part, string>> = {
   factor: "its two-step sign-in and its password",

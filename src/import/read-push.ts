@@ -13,7 +13,7 @@ import { accountOf, type Owners } from "./run-context.ts";
 import { isSourceFileError } from "./source-values.ts";
 
 /** A file of a push is missing or cannot be read completely. */
-class LostFileError extends Error {
+export class LostFileError extends Error {
   override readonly name = "LostFileError";
   readonly file: SourceFile;
 
@@ -140,8 +140,10 @@ async function* contentOf(file: SourceFile, source: Pick<ImportSource, "readFile
   }
 }
 
-/** The blob store may have wrapped the error. */
-export function findLostFile(error: unknown): LostFileError | undefined {
-  if (error instanceof LostFileError) return error;
-  return error instanceof Error && error.cause !== undefined ? findLostFile(error.cause) : undefined;
+/** The blob store may have wrapped it. @throws any other error. */
+export function findLostFile(error: unknown): LostFileError {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof LostFileError) return cause;
+  }
+  throw error;
 }

@@ -1,4 +1,4 @@
-import type { MissingPart, SourceTotp, SourceUser, UserPart } from "@sealpush/import-password-pusher";
+import type { MissingPart, Part, SourceTotp, SourceUser } from "@sealpush/import-password-pusher";
 import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
 import { totpStep } from "../accounts/factors/totp.ts";
 import { isApiToken } from "../accounts/tokens/api-tokens.ts";
@@ -9,7 +9,7 @@ import { findMessages } from "../i18n/i18n.ts";
 import type { UnconfirmedUsers } from "./import-results.ts";
 
 export type ReadUser =
-  | { readonly outcome: "read"; readonly user: AdoptedUser; readonly missingParts: readonly MissingPart<UserPart>[] }
+  | { readonly outcome: "read"; readonly user: AdoptedUser; readonly missingParts: readonly MissingPart[] }
   | { readonly outcome: "refused"; readonly reason: string };
 
 /** @param unconfirmed what becomes of a user who has not confirmed the address. */
@@ -18,7 +18,7 @@ export function readUser(source: SourceUser, unconfirmed: UnconfirmedUsers): Rea
   if (email === undefined) {
     return { outcome: "refused", reason: "Its email address is not valid here." };
   }
-  const missingParts: MissingPart<UserPart>[] = [];
+  const missingParts: MissingPart[] = [];
   const reportMissing: ReportMissing = (part, reason) => {
     missingParts.push({ part, reason });
     return null;
@@ -40,7 +40,7 @@ export function readUser(source: SourceUser, unconfirmed: UnconfirmedUsers): Rea
   return { outcome: "read", user, missingParts };
 }
 
-type ReportMissing = (part: UserPart, reason: string) => null;
+type ReportMissing = (part: Part, reason: string) => null;
 
 function readHash(hash: string, reportMissing: ReportMissing): string {
   if (hash === "") return "";

@@ -1,11 +1,4 @@
-import type {
-  ImportSource,
-  PushPart,
-  SourcePush,
-  SourceRow,
-  SourceUser,
-  UserPart,
-} from "@sealpush/import-password-pusher";
+import type { ImportSource, SourcePush, SourceRow, SourceUser } from "@sealpush/import-password-pusher";
 import { tombstoneMs } from "../pushes/present-push.ts";
 import { readUser } from "./read-user.ts";
 import { runConcurrently } from "./run-concurrently.ts";
@@ -39,8 +32,8 @@ interface VerificationDeps {
 const limits = { tasksMax: 8, weightMax: 16 * 1024 * 1024 };
 const rowWeight = 4_096;
 
-type UserRow = SourceRow<SourceUser, UserPart>;
-type PushRow = SourceRow<SourcePush, PushPart>;
+type UserRow = SourceRow<SourceUser>;
+type PushRow = SourceRow<SourcePush>;
 
 export type Verification = Awaited<ReturnType<typeof verifyImport>>;
 

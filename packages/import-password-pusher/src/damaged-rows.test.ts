@@ -8,13 +8,13 @@ import {
 } from "../../../test/support/password-pusher/installations.ts";
 import { collect, openSource, readAfter } from "../../../test/support/password-pusher/open-source.ts";
 import { sealedByLockbox } from "../../../test/support/password-pusher/seal.ts";
-import type { PushPart } from "./source.ts";
+
 import { type ImportSource, SourceFileError, type SourcePush, type SourceRow } from "./source.ts";
 
 /** Ids of pushes in the fixture: text-plain, text-passphrase-utf8 (owned, all three values sealed), url-plain. */
 const [textPush, sealedPush, urlPush] = [11, 17, 36];
 
-async function pushOf(source: ImportSource, id: number): Promise<SourceRow<SourcePush, PushPart> | undefined> {
+async function pushOf(source: ImportSource, id: number): Promise<SourceRow<SourcePush> | undefined> {
   return (await collect(source.pushes(id - 1)))[0];
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { readInBatches } from "./read-in-batches.ts";
-import type { PushPart, SourceRow } from "./source.ts";
+import type { SourceRow } from "./source.ts";
 import { SourceReadError } from "./store/source-rows.ts";
 
 const mebibyte = 1024 ** 2;
@@ -19,7 +19,7 @@ function tableOf(count: number, bytesOf: (id: number) => number) {
         return Array.from({ length }, (_, at) => ({ id: afterId + at + 1 }));
       },
       sizes: async (ids: readonly number[]) => ids.map((id) => ({ id, bytes: String(bytesOf(id)) })),
-      async fetch(ids: readonly number[]): Promise<readonly SourceRow<number, PushPart>[]> {
+      async fetch(ids: readonly number[]): Promise<readonly SourceRow<number>[]> {
         fetched.push([...ids]);
         return ids.map((id) => ({ outcome: "read", id, row: id, missingParts: [] }));
       },
@@ -46,7 +46,7 @@ it("reads a hundred thousand rows with a few MiB at once", async () => {
 
 it("does not fetch a row that is impossibly large", async () => {
   const table = tableOf(3, (id) => (id === 2 ? 200 * mebibyte : 10));
-  const rows: SourceRow<number, PushPart>[] = [];
+  const rows: SourceRow<number>[] = [];
   for await (const row of readInBatches(table.reading, 0)) rows.push(row);
 
   expect(rows.map(({ outcome }) => outcome)).toEqual(["read", "unreadable", "read"]);
@@ -69,7 +69,7 @@ it("finds the damaged row of a batch, even if sizes cannot be read", async () =>
       return await table.reading.fetch(ids);
     },
   };
-  const rows: SourceRow<number, PushPart>[] = [];
+  const rows: SourceRow<number>[] = [];
   for await (const row of readInBatches(reading, 0)) rows.push(row);
 
   expect(rows).toHaveLength(50);

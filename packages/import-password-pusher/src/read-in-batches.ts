@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { wholeNumberOf } from "./cells.ts";
 import type { Lockbox } from "./lockbox.ts";
-import type { ImportSource, PushPart, SourceRow, UserPart } from "./source.ts";
+import type { ImportSource, SourceRow } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRecord, unlessDamaged } from "./store/source-rows.ts";
 
@@ -12,13 +12,13 @@ export interface ReaderContext {
   readonly warn: ImportSource["warn"];
 }
 
-export interface BatchQueries<Row, Part extends UserPart | PushPart> {
+export interface BatchQueries<Row> {
   /** `id` of the next rows, in order. */
   ids(afterId: number, limit: number): Promise<readonly SourceRecord[]>;
   /** `id` and `bytes` of these rows. @throws SourceReadError if one of them is damaged. */
   sizes(ids: readonly number[]): Promise<readonly SourceRecord[]>;
   /** The rows of these ids, in order. @throws SourceReadError if one of them is damaged. */
-  fetch(ids: readonly number[]): Promise<readonly SourceRow<Row, Part>[]>;
+  fetch(ids: readonly number[]): Promise<readonly SourceRow<Row>[]>;
 }
 
 export const pageRows = 1_000;
@@ -56,10 +56,10 @@ export async function* pagesAfter(afterId: number, read: (afterId: number) => Pr
 }
 
 /** Reads rows in the order of ids: first their sizes, then batches that fit into memory. */
-export async function* readInBatches<Row, Part extends UserPart | PushPart>(
-  queries: BatchQueries<Row, Part>,
+export async function* readInBatches<Row>(
+  queries: BatchQueries<Row>,
   afterId: number,
-): AsyncGenerator<SourceRow<Row, Part>, void, undefined> {
+): AsyncGenerator<SourceRow<Row>, void, undefined> {
   for await (const page of pagesAfter(afterId, (last) => queries.ids(last, pageRows))) {
     const ids = page.map((record) => wholeNumberOf(record.id)).filter((id) => id !== undefined);
     for (const batch of groupsOf(await sizesOf(queries, ids))) {
@@ -73,10 +73,7 @@ export async function* readInBatches<Row, Part extends UserPart | PushPart>(
 }
 
 /** If a size cannot be read, each row gets a batch of its own. */
-async function sizesOf<Row, Part extends UserPart | PushPart>(
-  queries: BatchQueries<Row, Part>,
-  ids: readonly number[],
-): Promise<readonly Size[]> {
+async function sizesOf<Row>(queries: BatchQueries<Row>, ids: readonly number[]): Promise<readonly Size[]> {
   const read = async () => {
     const bytes = new Map((await queries.sizes(ids)).map((record) => [idOf(record), wholeNumberOf(record.bytes)]));
     return ids.map((id) => ({ id, bytes: bytes.get(id) ?? 0 }));
@@ -111,17 +108,17 @@ function* groupsOf(sizes: readonly Size[]): Generator<readonly Size[]> {
 }
 
 /** If the database cannot read a batch, its rows are read one by one to find the damaged one. */
-async function* readBatch<Row, Part extends UserPart | PushPart>(
-  queries: BatchQueries<Row, Part>,
+async function* readBatch<Row>(
+  queries: BatchQueries<Row>,
   batch: readonly Size[],
-): AsyncGenerator<SourceRow<Row, Part>, void, undefined> {
+): AsyncGenerator<SourceRow<Row>, void, undefined> {
   const [first] = batch;
   if (first !== undefined && first.bytes > rowBytesMax) {
     const reason = `Its encrypted columns have ${first.bytes} bytes, which is more than the source can store.`;
     yield { outcome: "unreadable", id: first.id, reason };
     return;
   }
-  const rows = await unlessDamaged<readonly SourceRow<Row, Part>[] | SourceReadError>(
+  const rows = await unlessDamaged<readonly SourceRow<Row>[] | SourceReadError>(
     queries.fetch(batch.map(({ id }) => id)),
     (error) => error,
   );

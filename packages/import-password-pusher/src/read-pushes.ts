@@ -1,8 +1,15 @@
 import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
 import { SealedRow } from "./lockbox.ts";
 import { batchesOf, onlyInIndex, type ReaderContext, readInBatches } from "./read-in-batches.ts";
-import { auditKinds } from "./read-trail.ts";
-import type { MissingPart, PushPart, RelatedCounts, SourceFile, SourceKind, SourcePush, SourceRow } from "./source.ts";
+import {
+  auditKinds,
+  kinds,
+  type MissingPart,
+  type RelatedCounts,
+  type SourceFile,
+  type SourcePush,
+  type SourceRow,
+} from "./source.ts";
 import type { Cell, SourceRecord } from "./store/source-rows.ts";
 import { warnings } from "./warnings.ts";
 
@@ -22,21 +29,18 @@ export interface FoundPush {
   readonly related: RelatedCounts;
 }
 
-export function readPushes(context: PushContext, afterId: number): AsyncIterable<SourceRow<SourcePush, PushPart>> {
+export function readPushes(context: PushContext, afterId: number): AsyncIterable<SourceRow<SourcePush>> {
   const fetch = (ids: readonly number[]) => fetchPushes(context, ids);
-  return readInBatches<SourcePush, PushPart>({ ...batchesOf(context.queries, "pushes"), fetch }, afterId);
+  return readInBatches({ ...batchesOf(context.queries, "pushes"), fetch }, afterId);
 }
 
-async function fetchPushes(
-  context: PushContext,
-  ids: readonly number[],
-): Promise<readonly SourceRow<SourcePush, PushPart>[]> {
+async function fetchPushes(context: PushContext, ids: readonly number[]): Promise<readonly SourceRow<SourcePush>[]> {
   const { queries } = context;
   const records = byId(await queries.rows("pushes", "id", ids), "id");
   const counts = byId(await queries.entryCounts(ids), "push_id");
   const notifications = byId(await queries.notificationCounts(ids), "push_id");
   const files = byId(await queries.files(ids), "push_id");
-  const rows: SourceRow<SourcePush, PushPart>[] = [];
+  const rows: SourceRow<SourcePush>[] = [];
   for (const id of ids) {
     const [record] = records.get(id) ?? [];
     const trail = summaryOf(counts.get(id) ?? []);
@@ -100,7 +104,6 @@ function shownFilename(stored: string): string {
   return stored.replace(outerBlanks, "").replace(/[\u202e%$|:;/<>?*"\t\r\n\\]/g, "-");
 }
 
-const kinds: readonly SourceKind[] = ["text", "file", "url", "qr"];
 /** The source's defaults, which it used for rows without limits. */
 const daysWithoutLimit = 7;
 const viewsWithoutLimit = 5;
@@ -119,7 +122,7 @@ const columnsWithoutFallback = [
 ] as const;
 
 /** A push with its state and, if it is live, its content. Reasons never repeat the content. */
-export async function pushOf(context: PushContext, found: FoundPush): Promise<SourceRow<SourcePush, PushPart>> {
+export async function pushOf(context: PushContext, found: FoundPush): Promise<SourceRow<SourcePush>> {
   const { id, record, trail, related } = found;
   const unreadable = (reason: string) => ({ outcome: "unreadable" as const, id, related, reason });
   const urlToken = textOf(record.url_token) ?? "";
@@ -139,7 +142,7 @@ export async function pushOf(context: PushContext, found: FoundPush): Promise<So
   );
   if (damaged !== undefined) return unreadable(`${damaged[1]} (${damaged[0]}) cannot be read.`);
 
-  const missingParts: MissingPart<PushPart>[] = [];
+  const missingParts: MissingPart[] = [];
   const end = await endIn(context, found, createdAt);
   const sealed = new SealedRow(context.lockbox, "pushes", record);
   const content = end === null ? contentOf(sealed, found, missingParts) : null;
@@ -177,33 +180,22 @@ async function endIn(
   { id, record, trail }: FoundPush,
   createdAt: number,
 ): Promise<SourcePush["end"]> {
+  const { countedViews, deletedAt } = trail;
   const limits = limitsOf(record);
-  const { countedViews } = trail;
+  const { expireAfterViews } = limits;
   const expiredOn = timeOf(record.expired_on);
-  const viewsUsed = countedViews >= limits.expireAfterViews && limits.expireAfterViews > 0;
-  return endOf(
-    {
-      ...limits,
-      countedViews,
-      expiredOn,
-      createdAt,
-      expired: booleanOf(record.expired) === true,
-      deletedAt: timeOf(trail.deletedAt),
-      lastViewAt:
-        viewsUsed && expiredOn === undefined
-          ? timeOf(await queries.countedViewAt(id, limits.expireAfterViews))
-          : undefined,
-      updatedAt: timeOf(record.updated_at) ?? createdAt,
-    },
-    now,
-  );
+  const needsLastView = expiredOn === undefined && expireAfterViews > 0 && countedViews >= expireAfterViews;
+  const lastViewAt = needsLastView ? timeOf(await queries.countedViewAt(id, expireAfterViews)) : undefined;
+  const times = { createdAt, updatedAt: timeOf(record.updated_at) ?? createdAt, deletedAt: timeOf(deletedAt) };
+  const expired = booleanOf(record.expired) === true;
+  return endOf({ ...limits, ...times, countedViews, expired, expiredOn, lastViewAt }, now);
 }
 
 /** @returns why the push is unreadable: without payload or passphrase nobody could retrieve it. */
 function contentOf(
   sealed: SealedRow,
   { files }: FoundPush,
-  missingParts: MissingPart<PushPart>[],
+  missingParts: MissingPart[],
 ): NonNullable<SourcePush["open"]> | string {
   const payload = sealed.open("payload_ciphertext");
   if (payload === undefined) return "No key opens its payload.";
@@ -222,7 +214,7 @@ function contentOf(
 }
 
 /** The note is only for the owner, so the push is imported without it if it is unreadable. */
-function noteOf(sealed: SealedRow, missingParts: MissingPart<PushPart>[]): string | null {
+function noteOf(sealed: SealedRow, missingParts: MissingPart[]): string | null {
   const note = sealed.open("note_ciphertext");
   if (note !== undefined) return note;
   missingParts.push({ part: "note", reason: "No key opens its note. The push is imported without it." });
@@ -232,19 +224,15 @@ function noteOf(sealed: SealedRow, missingParts: MissingPart<PushPart>[]): strin
 const dayMs = 86_400_000;
 
 /** The columns that decide when and why a push ends. */
-export interface EndColumns {
+export interface EndColumns
+  extends Pick<SourcePush, "expireAfterDays" | "expireAfterViews" | "countedViews" | "createdAt" | "updatedAt"> {
   /** The flag of the row. The source sets it some time after the end. */
   readonly expired: boolean;
   readonly expiredOn: number | undefined;
   /** When a person deleted it; undefined: nobody did. */
   readonly deletedAt: number | undefined;
-  readonly expireAfterDays: number;
-  readonly expireAfterViews: number;
-  readonly countedViews: number;
   /** The time of the last allowed view; undefined: the limit is not reached, or the time is not known. */
   readonly lastViewAt: number | undefined;
-  readonly createdAt: number;
-  readonly updatedAt: number;
 }
 
 /** Days are 24 hours each. @returns null if the push has not ended. */

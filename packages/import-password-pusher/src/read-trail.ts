@@ -1,29 +1,16 @@
 import { textOf, timeOf, wholeNumberOf } from "./cells.ts";
 import { SealedRow } from "./lockbox.ts";
 import type { ReaderContext } from "./read-in-batches.ts";
-import type { MissingPart, PushPart, SourceAuditEntry, SourceNotification, SourceTrail } from "./source.ts";
+import {
+  auditKinds,
+  deliveryStatuses,
+  type MissingPart,
+  type SourceAuditEntry,
+  type SourceNotification,
+  type SourceTrail,
+} from "./source.ts";
 import { type SourceRecord, unlessDamaged } from "./store/source-rows.ts";
 import { warnings } from "./warnings.ts";
-
-/** The index is the number in the source. */
-export const auditKinds: readonly SourceAuditEntry["kind"][] = [
-  "creation",
-  "view",
-  "failed_view",
-  "expire",
-  "failed_passphrase",
-  "admin_view",
-  "owner_view",
-  "edit",
-  "creation_email_send",
-];
-const statuses: readonly SourceNotification["status"][] = [
-  "pending",
-  "processing",
-  "completed",
-  "partially_failed",
-  "failed",
-];
 
 /** The complete audit trail of a push. The source keeps at most 2000 entries. Texts are unchanged, including those of 1.x. */
 export async function readTrail(context: ReaderContext, pushId: number): Promise<SourceTrail> {
@@ -35,7 +22,7 @@ export async function readTrail(context: ReaderContext, pushId: number): Promise
 
 async function trailOf(context: ReaderContext, pushId: number): Promise<SourceTrail> {
   const records = await context.queries.auditEntries(pushId);
-  const missingParts: MissingPart<PushPart>[] = [];
+  const missingParts: MissingPart[] = [];
   const notifications = await notificationsOf(context, records, missingParts);
   const entries: SourceAuditEntry[] = [];
   for (const record of records) {
@@ -73,7 +60,7 @@ async function trailOf(context: ReaderContext, pushId: number): Promise<SourceTr
 async function notificationsOf(
   context: ReaderContext,
   entries: readonly SourceRecord[],
-  missingParts: MissingPart<PushPart>[],
+  missingParts: MissingPart[],
 ): Promise<ReadonlyMap<number, SourceNotification>> {
   const ids = entries
     .filter((entry) => auditKinds[wholeNumberOf(entry.kind) ?? -1] === "creation_email_send")
@@ -91,7 +78,7 @@ async function notificationsOf(
 function notificationOf(
   { lockbox, warn }: ReaderContext,
   record: SourceRecord,
-  missingParts: MissingPart<PushPart>[],
+  missingParts: MissingPart[],
 ): SourceNotification {
   const id = wholeNumberOf(record.id) ?? 0;
   const row = new SealedRow(lockbox, "notify_by_emails", record);
@@ -101,7 +88,7 @@ function notificationOf(
     if (text === undefined) isComplete = false;
     return text ?? null;
   };
-  const status = statuses[wholeNumberOf(record.status) ?? -1];
+  const status = deliveryStatuses[wholeNumberOf(record.status) ?? -1];
   const notification: SourceNotification = {
     recipients: addressesIn(opened("recipients_ciphertext")),
     locale: opened("locale_ciphertext") || null,

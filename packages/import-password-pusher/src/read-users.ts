@@ -1,7 +1,7 @@
 import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
 import { SealedRow } from "./lockbox.ts";
 import { batchesOf, onlyInIndex, type ReaderContext, readInBatches } from "./read-in-batches.ts";
-import type { MissingPart, SourceRow, SourceTotp, SourceUser, UserPart } from "./source.ts";
+import type { MissingPart, SourceRow, SourceTotp, SourceUser } from "./source.ts";
 import type { SourceRecord } from "./store/source-rows.ts";
 import { warnings } from "./warnings.ts";
 
@@ -9,7 +9,7 @@ const withoutPassword =
   "so the account is imported without its password, which alone must not be enough to sign in. Set a new one with " +
   "`sealpush user set-password`";
 
-export function readUsers(context: ReaderContext, afterId: number): AsyncIterable<SourceRow<SourceUser, UserPart>> {
+export function readUsers(context: ReaderContext, afterId: number): AsyncIterable<SourceRow<SourceUser>> {
   const { queries } = context;
   const fetch = async (ids: readonly number[]) => {
     const records = new Map(
@@ -17,16 +17,16 @@ export function readUsers(context: ReaderContext, afterId: number): AsyncIterabl
     );
     return ids.map((id) => userOf(context, id, records.get(id)));
   };
-  return readInBatches<SourceUser, UserPart>({ ...batchesOf(queries, "users"), fetch }, afterId);
+  return readInBatches({ ...batchesOf(queries, "users"), fetch }, afterId);
 }
 
-function userOf(context: ReaderContext, id: number, record: SourceRecord | undefined): SourceRow<SourceUser, UserPart> {
+function userOf(context: ReaderContext, id: number, record: SourceRecord | undefined): SourceRow<SourceUser> {
   if (record === undefined) return { outcome: "unreadable", id, reason: onlyInIndex };
   const email = textOf(record.email)?.trim() ?? "";
   if (email === "") return { outcome: "unreadable", id, reason: "It has no email address." };
   const admin = booleanOf(record.admin);
   if (admin === undefined) context.warn(warnings.adminUnreadable, id);
-  const missingParts: MissingPart<UserPart>[] = [];
+  const missingParts: MissingPart[] = [];
   const totp = totpOf(context, id, record, missingParts);
   const confirmedAt = timeOf(record.confirmed_at) ?? null;
   if ((textOf(record.unconfirmed_email) ?? "") !== "") context.warn(warnings.pendingAddress, id);
@@ -60,7 +60,7 @@ function totpOf(
   { lockbox, warn }: ReaderContext,
   id: number,
   record: SourceRecord,
-  missingParts: MissingPart<UserPart>[],
+  missingParts: MissingPart[],
 ): SourceTotp | null | "lost" {
   // A damaged value must not turn the factor off.
   if (booleanOf(record.otp_required_for_login) === false) return null;

@@ -3,14 +3,14 @@
 /** What the operator should know about one row, or about several. Their ids are appended, and then the advice. */
 export type RowWarning = readonly [one: string, several: string, advice?: string];
 
-/** Parts of a user that can be missing although the user is imported. */
-export type UserPart = "factor" | "password" | "api_token" | "created_at";
-/** The same for a push. */
-export type PushPart = "note" | "trail" | "notifications" | "people" | "files";
+/** Parts of a user, and of a push, that can be missing although the user or push is imported. */
+export type Part =
+  | ("factor" | "password" | "api_token" | "created_at")
+  | ("note" | "trail" | "notifications" | "people" | "files");
 
 /** Why a part is missing, in one sentence that holds no secret, token or name. */
-export interface MissingPart<Which extends UserPart | PushPart = UserPart | PushPart> {
-  readonly part: Which;
+export interface MissingPart {
+  readonly part: Part;
   readonly reason: string;
   /** The file that is missing. */
   readonly file?: SourceFile;
@@ -30,8 +30,8 @@ export interface ImportSource {
   /** The number of all rows. For users and pushes, it is the number of rows that `users` and `pushes` yield, with any outcome. */
   counts(): Promise<SourceCounts>;
   /** In the order of their ids, in constant memory. */
-  users(afterId?: number): AsyncIterable<SourceRow<SourceUser, UserPart>>;
-  pushes(afterId?: number): AsyncIterable<SourceRow<SourcePush, PushPart>>;
+  users(afterId?: number): AsyncIterable<SourceRow<SourceUser>>;
+  pushes(afterId?: number): AsyncIterable<SourceRow<SourcePush>>;
   trail(pushId: number): Promise<SourceTrail>;
   /** What all tables hold now. */
   snapshot(): Promise<SourceSnapshot>;
@@ -72,12 +72,12 @@ export interface KeyTrial {
 }
 
 /** A row that cannot be read is reported by its id, and reading continues. */
-export type SourceRow<Row, Which extends UserPart | PushPart> = {
+export type SourceRow<Row> = {
   readonly id: number;
   /** The related rows of a push that could be counted. */
   readonly related?: RelatedCounts;
 } & (
-  | { readonly outcome: "read"; readonly row: Row; readonly missingParts: readonly MissingPart<Which>[] }
+  | { readonly outcome: "read"; readonly row: Row; readonly missingParts: readonly MissingPart[] }
   | { readonly outcome: "unreadable"; readonly reason: string }
   /** Rows that are not worth importing; counted by reason. */
   | { readonly outcome: "skipped"; readonly reason: string }
@@ -86,7 +86,7 @@ export type SourceRow<Row, Which extends UserPart | PushPart> = {
 /** The audit trail of one push, oldest first. */
 export interface SourceTrail {
   readonly entries: readonly SourceAuditEntry[];
-  readonly missingParts: readonly MissingPart<PushPart>[];
+  readonly missingParts: readonly MissingPart[];
 }
 
 /** It is stored, and compared by later runs. */
@@ -136,7 +136,21 @@ export interface SourceTotp {
   readonly lastStepAt: number | null;
 }
 
-export type SourceKind = "text" | "file" | "url" | "qr";
+/** The index of each is the number in the source. */
+export const kinds = ["text", "file", "url", "qr"] as const;
+export type SourceKind = (typeof kinds)[number];
+export const auditKinds = [
+  "creation",
+  "view",
+  "failed_view",
+  "expire",
+  "failed_passphrase",
+  "admin_view",
+  "owner_view",
+  "edit",
+  "creation_email_send",
+] as const;
+export const deliveryStatuses = ["pending", "processing", "completed", "partially_failed", "failed"] as const;
 
 export interface SourcePush {
   readonly id: number;
@@ -178,16 +192,7 @@ export interface SourceFile {
 
 export interface SourceAuditEntry {
   readonly id: number;
-  readonly kind:
-    | "creation"
-    | "view"
-    | "failed_view"
-    | "expire"
-    | "failed_passphrase"
-    | "admin_view"
-    | "owner_view"
-    | "edit"
-    | "creation_email_send";
+  readonly kind: (typeof auditKinds)[number];
   readonly userId: number | null;
   readonly address: string;
   readonly userAgent: string;
@@ -201,7 +206,7 @@ export interface SourceAuditEntry {
 export interface SourceNotification {
   readonly recipients: readonly string[];
   readonly locale: string | null;
-  readonly status: "pending" | "processing" | "completed" | "partially_failed" | "failed";
+  readonly status: (typeof deliveryStatuses)[number];
   readonly successfulSends: string | null;
   readonly errorMessage: string | null;
   readonly proceedAt: number | null;

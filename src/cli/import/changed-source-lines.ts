@@ -15,12 +15,10 @@ export function changedSourceLines(
   mark: string | undefined,
 ): readonly string[] {
   const { views, edits, signIns, newRows } = activity;
-  const done = [
-    counted(views, "view"),
-    counted(edits, "edit"),
-    counted(signIns, "sign-in"),
-    counted(newRows, "new row"),
-  ].filter((part) => part !== undefined);
+  const counts = Object.entries({ view: views, edit: edits, "sign-in": signIns, "new row": newRows });
+  const done = counts
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => `${count} ${what}${count === 1 ? "" : "s"}`);
   const exchanged = "other rows under the same ids: --database is another copy of it";
   const databaseUrl = config.moveIn === undefined ? "DATABASE_URL" : "SEALPUSH_DATABASE_URL";
   const command =
@@ -43,10 +41,6 @@ export function changedSourceLines(
     `  export DATA_DIR=${quoted(freePath(config.dataDir))}`,
     ...command,
   ];
-}
-
-function counted(count: number, what: string): string | undefined {
-  return count === 0 ? undefined : `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** A file in the data folder needs no line of its own. */

@@ -8,14 +8,11 @@ const connectionsMax = 100;
 const requestMsMax = 10 * secondMs;
 const retryAfterSeconds = 5;
 
-interface Progress {
-  readonly read: number;
-  readonly total: number;
-}
+type Progress = Record<"users" | "pushes", { readonly read: number; readonly total: number } | null>;
 
 /** Listens in the server's place while data are imported, and answers every request with 503 and the progress. */
 export async function openProgressServer({ host, port }: Pick<Config, "host" | "port">) {
-  const progress: Record<"users" | "pushes", Progress | null> = { users: null, pushes: null };
+  const progress: Progress = { users: null, pushes: null };
   const server = createServer({ headersTimeout: requestMsMax, requestTimeout: requestMsMax }, (request, response) =>
     answer(request, response, progress),
   );
@@ -36,11 +33,7 @@ export async function openProgressServer({ host, port }: Pick<Config, "host" | "
   };
 }
 
-function answer(
-  { headers }: IncomingMessage,
-  response: ServerResponse,
-  progress: Readonly<Record<"users" | "pushes", Progress | null>>,
-): void {
+function answer({ headers }: IncomingMessage, response: ServerResponse, progress: Progress): void {
   const wantsText = /\btext\/(?:html|plain)\b/.test(headers.accept ?? "");
   const body = wantsText ? `${sentenceOf(progress)}\n` : JSON.stringify({ status: "moving_in", ...progress });
   response.writeHead(503, {
@@ -54,7 +47,7 @@ function answer(
   response.end(body);
 }
 
-function sentenceOf({ users, pushes }: Readonly<Record<"users" | "pushes", Progress | null>>): string {
+function sentenceOf({ users, pushes }: Progress): string {
   const parts = Object.entries({ users, pushes }).map(([table, count]) =>
     count === null ? `${table} not started` : `${count.read} of ${count.total} ${table}`,
   );

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { RelatedCounts, SourceSnapshot } from "@sealpush/import-password-pusher";
+import type { Part, RelatedCounts, SourceSnapshot } from "@sealpush/import-password-pusher";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { LinkAddress } from "../../crypto/url-token.ts";
 import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticated-table.ts";
@@ -8,7 +8,7 @@ import { sql } from "../../database/statement.ts";
 import { authenticated, converted, harmless, integer, text } from "../../database/table.ts";
 import { isLinkTaken } from "../../pushes/store/find-link.ts";
 import { auditKinds } from "../../pushes/stored-values.ts";
-import { type Part, readParts, writeParts } from "../missing-parts.ts";
+import { readParts, writeParts } from "../missing-parts.ts";
 import { noRelated } from "../source-values.ts";
 import { type Activity, findActivity } from "./activity.ts";
 

@@ -28,21 +28,16 @@ export type SourceTable = keyof typeof wanted;
  * The tables and columns of each schema version. A copy without one of them is incomplete and is refused: reading it as empty would
  * silently lose a passphrase, a second factor or a file.
  */
-const needed: readonly { readonly since: number; readonly table: SourceTable; readonly columns: readonly string[] }[] =
-  [
-    { since: 0, table: "pushes", columns: wanted.pushes },
-    {
-      since: 0,
-      table: "users",
-      columns: wanted.users.filter((column) => !/otp_|unconfirmed_email|locked_at/.test(column)),
-    },
-    { since: 0, table: "audit_logs", columns: wanted.audit_logs },
-    { since: 0, table: "active_storage_attachments", columns: wanted.active_storage_attachments },
-    { since: 0, table: "active_storage_blobs", columns: wanted.active_storage_blobs },
-    { since: 20260321120000, table: "users", columns: wanted.users },
-    { since: 20260427123959, table: "site_settings", columns: wanted.site_settings },
-    { since: 20260427190300, table: "notify_by_emails", columns: wanted.notify_by_emails },
-  ];
+const needed: readonly (readonly [since: number, table: SourceTable, columns?: readonly string[]])[] = [
+  [0, "pushes"],
+  [0, "users", wanted.users.filter((column) => !/otp_|unconfirmed_email|locked_at/.test(column))],
+  [0, "audit_logs"],
+  [0, "active_storage_attachments"],
+  [0, "active_storage_blobs"],
+  [20260321120000, "users"],
+  [20260427123959, "site_settings"],
+  [20260427190300, "notify_by_emails"],
+];
 
 /** Since this version all pushes are in one table. */
 const schemaVersionMin = 20250606094103;
@@ -56,7 +51,7 @@ export async function openSourceTables(rows: SourceRows) {
   const present = new Map<string, ReadonlySet<string>>();
   for (const table of Object.keys(wanted)) present.set(table, await rows.columns(table));
   const version = await knownVersionOf(rows, present);
-  for (const { since, table, columns } of needed) {
+  for (const [since, table, columns = wanted[table]] of needed) {
     if (version < since) continue;
     const columnNames = present.get(table) ?? new Set();
     if (columnNames.size === 0) throw incomplete(`there is no table ${table}`);
