@@ -18,7 +18,7 @@ import { changedSourceLines } from "./import/changed-source-lines.ts";
 import { refuseOwnData, refuseSharedKey, refuseWrongKeys } from "./import/checks.ts";
 import { collect, type GivenSource, givenSource, type SourceOptions } from "./import/given-source.ts";
 import { type ImportEnding, type ImportOutput, printedOutput } from "./import/import-output.ts";
-import { openSource } from "./import/open-source.ts";
+import { withSource } from "./import/open-source.ts";
 import { createProgress } from "./import/progress.ts";
 import { withStoredData } from "./import/stored-data.ts";
 import { sourceMarkOf } from "./move-in/source-mark.ts";
@@ -97,8 +97,7 @@ export async function importPasswordPusher(io: CliIo, request: ImportRequest): P
   refuseOwnData(config, given);
   refuseSharedKey(findMasterKeys(config, io.random), given);
   const scratchFolder = options.dryRun === true ? tmpdir() : config.dataDir;
-  const source = await openSource(given, { ...io, now: io.clock.now(), scratchFolder });
-  try {
+  return await withSource(given, io, scratchFolder, async (source) => {
     if (options.dryRun !== true) await refuseWrongKeys(source, given.envFile);
     for (const warning of source.warnings) output.warning(warning);
     const unconfirmedUsers = options.unconfirmedUsers ?? unconfirmedUsersOf(environment);
@@ -112,9 +111,7 @@ export async function importPasswordPusher(io: CliIo, request: ImportRequest): P
           (domain) => aroundWrites(domain, () => runInto(createDomainDestination(domain, io, source.fingerprint))),
           output.events,
         );
-  } finally {
-    await source.close();
-  }
+  });
 }
 
 /** The source asks for a confirmed address only if it sends emails to accounts. undefined: the environment does not say. */

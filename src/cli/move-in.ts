@@ -18,7 +18,7 @@ import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
 import { parseSourceAddress, printable } from "./import/database-address.ts";
 import { findOldDatabase, findSource, noSource, optionsAsSettings } from "./import/given-source.ts";
 import { loggedOutput } from "./import/import-output.ts";
-import { openSource, type SourceArguments } from "./import/open-source.ts";
+import { type SourceArguments, withSource } from "./import/open-source.ts";
 import { markSource, sourceMarkOf } from "./move-in/source-mark.ts";
 import { openDatabaseOf } from "./open-domain.ts";
 
@@ -270,11 +270,6 @@ async function refuseFound(io: CliIo, { given, dataDir }: LoadResult): Promise<v
 }
 
 async function contentOf(io: CliIo, source: SourceArguments): Promise<string> {
-  const opened = await openSource(source, { ...io, now: io.clock.now(), scratchFolder: tmpdir() });
-  try {
-    const { users, pushes, files } = await opened.counts();
-    return `${users} users, ${pushes} pushes, ${files} files`;
-  } finally {
-    await opened.close();
-  }
+  const { users, pushes, files } = await withSource(source, io, tmpdir(), (opened) => opened.counts());
+  return `${users} users, ${pushes} pushes, ${files} files`;
 }

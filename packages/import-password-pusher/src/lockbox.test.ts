@@ -87,7 +87,6 @@ describe("values that the library has sealed", () => {
     "opens $plaintext with the current key or a previous one",
     ({ sealed, stored, plaintext, masterKey }) => {
       expect(createLockbox([current, previous]).open(sealed, stored)).toEqual({
-        outcome: "opened",
         text: plaintext,
         underDefaultKey: masterKey === publishedDefaultKey,
       });
@@ -101,12 +100,12 @@ it("opens nothing with another key, for another column, or with a changed bit", 
   changed.writeUInt8(changed.readUInt8(14) ^ 1, 14);
   const lockbox = createLockbox([current]);
 
-  expect(createLockbox([previous]).open(sealed, stored)).toEqual({ outcome: "unreadable" });
-  expect(lockbox.open({ ...sealed, column: "note_ciphertext" }, stored)).toEqual({ outcome: "unreadable" });
-  expect(lockbox.open({ ...sealed, table: "users" }, stored)).toEqual({ outcome: "unreadable" });
-  expect(lockbox.open(sealed, changed.toString("base64"))).toEqual({ outcome: "unreadable" });
+  expect(createLockbox([previous]).open(sealed, stored)).toBeUndefined();
+  expect(lockbox.open({ ...sealed, column: "note_ciphertext" }, stored)).toBeUndefined();
+  expect(lockbox.open({ ...sealed, table: "users" }, stored)).toBeUndefined();
+  expect(lockbox.open(sealed, changed.toString("base64"))).toBeUndefined();
   for (const text of ["not sealed at all", "AAAA", "=", "\u0000"]) {
-    expect(lockbox.open(sealed, text)).toEqual({ outcome: "unreadable" });
+    expect(lockbox.open(sealed, text)).toBeUndefined();
   }
 });
 
@@ -115,6 +114,6 @@ it("accepts upper-case keys, and recognises the default key if the operator pass
   const [unprotected] = vectors.filter(({ masterKey }) => masterKey === publishedDefaultKey);
   if (rotated === undefined || unprotected === undefined) throw new Error("The list of vectors is too short.");
 
-  expect(lockbox.open(rotated.sealed, rotated.stored)).toMatchObject({ outcome: "opened", underDefaultKey: false });
+  expect(lockbox.open(rotated.sealed, rotated.stored)).toMatchObject({ underDefaultKey: false });
   expect(lockbox.open(unprotected.sealed, unprotected.stored)).toMatchObject({ underDefaultKey: true });
 });

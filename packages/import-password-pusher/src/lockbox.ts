@@ -11,11 +11,6 @@ export interface LockboxColumn {
   readonly column: string;
 }
 
-export type DecryptResult =
-  | { readonly outcome: "opened"; readonly text: string; readonly underDefaultKey: boolean }
-  /** No key fits, or the plaintext is not UTF-8. */
-  | { readonly outcome: "unreadable" };
-
 export type Lockbox = ReturnType<typeof createLockbox>;
 
 const nonceBytes = 12;
@@ -44,18 +39,17 @@ export function createLockbox(masterKeys: readonly string[]) {
   }
 
   return {
-    /** @param value neither NULL nor empty: these are not sealed. */
-    open(column: LockboxColumn, value: string): DecryptResult {
+    /** @param value neither NULL nor empty: these are not sealed. @returns undefined: no key fits, or the plaintext is not UTF-8. */
+    open(column: LockboxColumn, value: string) {
       const sealed = Buffer.from(value, "base64");
-      if (sealed.length < nonceBytes + tagBytes) return { outcome: "unreadable" };
+      if (sealed.length < nonceBytes + tagBytes) return undefined;
       for (const [index, key] of keysFor(column).entries()) {
         const plaintext = decrypt(key, sealed);
         if (plaintext === undefined) continue;
         const text = decoded(plaintext);
-        if (text === undefined) return { outcome: "unreadable" };
-        return { outcome: "opened", text, underDefaultKey: tried[index] === publishedDefaultKey };
+        return text === undefined ? undefined : { text, underDefaultKey: tried[index] === publishedDefaultKey };
       }
-      return { outcome: "unreadable" };
+      return undefined;
     },
   };
 }
@@ -78,10 +72,9 @@ export class SealedRow {
   open(column: string): string | null | undefined {
     const sealed = textOf(this.#record[column]);
     if (sealed === null || sealed === "") return sealed;
-    const opening = this.#lockbox.open({ table: this.#table, column }, sealed);
-    if (opening.outcome === "unreadable") return undefined;
-    if (opening.underDefaultKey) this.underDefaultKey = true;
-    return opening.text;
+    const opened = this.#lockbox.open({ table: this.#table, column }, sealed);
+    if (opened?.underDefaultKey === true) this.underDefaultKey = true;
+    return opened?.text;
   }
 }
 

@@ -3,6 +3,7 @@ import type { DatabaseAddress, ImportSource, Installation, ReadingOptions } from
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
 import { type ReadFile, readSecretFile } from "../../config/secret-files.ts";
 import { type ForeignDatabase, openPrivateCopy } from "../../database/sqlite/private-copy.ts";
+import type { CliIo } from "../cli-io.ts";
 import { CommandRefused, WrongSettings } from "../errors.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
 import { objectReaderOf, type SourceEnvironment, storageLocationsOf } from "./storage-locations.ts";
@@ -35,6 +36,21 @@ export async function openSource(
     // An argument cannot be used: a key or a folder. The package has a class of its own with this code.
     const isArgument = error instanceof Error && "code" in error && error.code === "SOURCE_ARGUMENT_ERROR";
     throw isArgument ? new WrongSettings([error.message]) : error;
+  }
+}
+
+/** Opens the source for one command, and closes it afterwards. @throws as `openSource`, and what the work throws. */
+export async function withSource<T>(
+  given: SourceArguments,
+  io: CliIo,
+  scratchFolder: string,
+  work: (source: ImportSource) => Promise<T>,
+): Promise<T> {
+  const source = await openSource(given, { ...io, now: io.clock.now(), scratchFolder });
+  try {
+    return await work(source);
+  } finally {
+    await source.close();
   }
 }
 

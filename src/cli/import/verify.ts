@@ -13,7 +13,7 @@ import { CommandRefused } from "../errors.ts";
 import { getSettings } from "../settings.ts";
 import { refuseOwnData, refuseWrongKeys } from "./checks.ts";
 import { collect, givenSource, type SourceOptions } from "./given-source.ts";
-import { openSource } from "./open-source.ts";
+import { withSource } from "./open-source.ts";
 import { createProgress, printedProgress } from "./progress.ts";
 import { withStoredData } from "./stored-data.ts";
 
@@ -47,18 +47,14 @@ async function runCommand(io: CliIo, options: SourceOptions): Promise<number> {
   const loaded = getSettings(io);
   const { config } = loaded;
   const given = givenSource(options, loaded);
-  const now = io.clock.now();
   refuseOwnData(config, given);
-  const source = await openSource(given, { ...io, now, scratchFolder: tmpdir() });
-  try {
+  return await withSource(given, io, tmpdir(), async (source) => {
     await refuseWrongKeys(source, given.envFile);
     return await withStoredData(config, io, async (data) => {
       if (typeof data === "string") throw new CommandRefused(refusals[data]);
-      return await verify(io, source, await storedImport(config, io, data), now);
+      return await verify(io, source, await storedImport(config, io, data));
     });
-  } finally {
-    await source.close();
-  }
+  });
 }
 
 const refusals = {
@@ -78,11 +74,11 @@ async function storedImport(config: Config, io: CliIo, { indexSecret, ...data }:
   };
 }
 
-async function verify(io: CliIo, source: ImportSource, here: StoredImport, now: number): Promise<number> {
+async function verify(io: CliIo, source: ImportSource, here: StoredImport): Promise<number> {
   const verification = await verifyImport({
     source,
     here,
-    now,
+    now: io.clock.now(),
     signal: io.interruption(),
     onProgress: createProgress(io, printedProgress(io)),
     onFinding: (finding) => io.stdout(`${lineOf(finding)}\n`),

@@ -45,11 +45,6 @@ export interface ImportedRow extends ImportRecord {
   readonly accountExists: boolean;
 }
 
-/** Another run has recorded another snapshot. Undoes the transaction. */
-class OtherSnapshotError extends Error {
-  override readonly name = "OtherSnapshotError";
-}
-
 /**
  * Authenticated: the ids decide whose account later imports give new pushes to, and the snapshot whether they may.
  */
@@ -171,25 +166,17 @@ export class ImportedRows {
     return { sourceId, id, run, missingParts, snapshot, related, accountExists: row.accountId !== null };
   }
 
-  /** In the transaction of the first row: an import that is interrupted before does not bind later ones. */
+  /** In the transaction of the first row, which an error undoes: an import that is interrupted before does not bind later ones. */
   async #recordSnapshot(tx: Transaction, snapshot: RecordedSnapshot, run: string): Promise<void> {
-    const ids = { kind: "source", sourceId: snapshotId, id: snapshotId };
-    const row = {
-      ...ids,
-      source: this.#source,
-      run,
-      missingParts: [],
-      snapshot: JSON.stringify(snapshot),
-      ...noRelated,
-    };
+    const ids = { source: this.#source, kind: "source", sourceId: snapshotId, id: snapshotId, run };
+    const row = { ...ids, missingParts: [], snapshot: JSON.stringify(snapshot), ...noRelated };
     if ((await insertRow(tx, this.#access, row)) === 1) return;
     const { at: _, ...recorded } = (await this.readSnapshot(tx)) ?? { at: 0 };
     const { at: __, ...own } = snapshot;
-    if (!isDeepStrictEqual(recorded, own)) {
-      throw new OtherSnapshotError(
-        "Another import has begun meanwhile, and Password Pusher has changed since. Stop it, and run this again.",
-      );
-    }
+    if (isDeepStrictEqual(recorded, own)) return;
+    throw new Error(
+      "Another import has begun meanwhile, and Password Pusher has changed since. Stop it, and run this again.",
+    );
   }
 }
 
