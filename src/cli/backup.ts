@@ -10,7 +10,7 @@ import type { Config } from "../config/config.ts";
 import { createKeyring, type Keyring } from "../crypto/keyring.ts";
 import { embeddedFileOf, refuseForeignFile } from "../database/open-database.ts";
 import { openBlobs, openDomain } from "../domain.ts";
-import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
+import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { eventsFor, findMasterKeys, getMasterKeys, refuseWithoutData, shell } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
@@ -33,7 +33,7 @@ function addBackup(program: Command, { io }: CommandDeps): void {
       "--to <place>",
       "a new folder, or a new file that ends in .tar, outside of the data; or - for a tar on standard output",
     )
-    .addHelpText("after", backupHelp + exitCodesHelp)
+    .addHelpText("after", backupHelp)
     .action(async ({ to }: { readonly to?: string }) => {
       if (to === undefined) return backup.error("error: give a destination: --to <folder|file.tar|->", usage);
       await runBackup(io, to);
@@ -42,7 +42,6 @@ function addBackup(program: Command, { io }: CommandDeps): void {
     .command("verify")
     .description("Check a backup without restoring it: checksums, seal, database, and that no file is missing.")
     .requiredOption("--from <place>", "a folder, a tar file, or - for a tar on standard input")
-    .addHelpText("after", exitCodesHelp)
     .action(async ({ from }: { readonly from: string }) => {
       const keyring = findKeyring(getConfig(io), io);
       const manifest = await verify(io, sourceOf(from, io), keyring);
@@ -180,7 +179,7 @@ function addRestore(program: Command, { io }: CommandDeps): void {
       "--keep-tokens",
       "keep all API tokens, also those that were revoked after the backup; without it, all of them are revoked",
     )
-    .addHelpText("after", restoreHelp + exitCodesHelp)
+    .addHelpText("after", restoreHelp)
     .action(async (options: RestoreOptions) => {
       if (options.keepOpen === undefined && options.endAll === undefined) return restore.error(restoreChoice, usage);
       await runRestore(io, {

@@ -60,8 +60,7 @@ const clientHelp = `
 Commands that use a server over its API ("help push" has its options and exit codes):
 ${Object.entries(clientVerbSummaries)
   .map(([name, summary]) => `  ${name.padEnd(10)}${summary}`)
-  .join("\n")}
-`;
+  .join("\n")}`;
 
 function makeProgram(deps: CommandDeps): Command {
   const program = new Command("sealpush")
@@ -71,7 +70,9 @@ function makeProgram(deps: CommandDeps): Command {
     .version(deps.io.version)
     .exitOverride()
     .configureOutput({ writeOut: deps.io.stdout, writeErr: deps.io.stderr })
-    .addHelpText("after", clientHelp + exitCodesHelp);
+    .addHelpText("after", clientHelp)
+    // The help of the two imports has their own exit codes.
+    .addHelpText("afterAll", ({ command }) => (command.parent?.name() === "import" ? "" : exitCodesHelp));
   addServe(program, deps);
   addUserCommands(program, deps);
   addOidcCommands(program, deps);
@@ -96,7 +97,6 @@ function addServe(program: Command, { io, setExitCode }: CommandDeps): void {
   program
     .command("serve")
     .description("Start the server. This is the default command.")
-    .addHelpText("after", exitCodesHelp)
     .action(async () => {
       setExitCode(await serveCommand(io));
     });

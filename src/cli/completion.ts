@@ -1,12 +1,11 @@
 import { Argument, type Command } from "commander";
-import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
+import type { CommandDeps } from "./cli-io.ts";
 
 export function addCompletionCommand(program: Command, { io }: CommandDeps): void {
   program
     .command("completion")
     .description("Print a script that completes commands and options in bash, zsh or fish.")
     .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh", "fish"]))
-    .addHelpText("after", exitCodesHelp)
     .action(async (shell: "bash" | "zsh" | "fish") => {
       const { completedVerbs, completionScript, verbs } = await import("@sealpush/client/command");
       io.stdout(

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { describeEffects, describeSettings } from "../config/describe-settings.ts";
 import { environmentLine, parseSettingsFile } from "../config/settings-file.ts";
 import { unusedSentence } from "../config/unknown-names.ts";
-import { type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
+import { type CommandDeps, exitCodes } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { loadSettings, readEnvFile, readTextFile } from "./settings.ts";
 
@@ -20,7 +20,7 @@ export function addConfigCommands(program: Command, { io, setExitCode }: Command
     .command("convert")
     .description("Print a settings.yml of Password Pusher as an environment file.")
     .argument("<settings.yml>", "the file")
-    .addHelpText("after", convertHelp + exitCodesHelp)
+    .addHelpText("after", convertHelp)
     .action((path: string) => {
       const parsed = parseSettingsFile(readTextFile(path));
       if (!parsed.ok) {
@@ -37,7 +37,7 @@ export function addConfigCommands(program: Command, { io, setExitCode }: Command
     .command("check")
     .description("Print every setting with its value and origin, and all mistakes and warnings. Secrets are masked.")
     .option("--env-file <file>", "read the settings from this file (NAME=value lines) instead of the environment")
-    .addHelpText("after", envFileHelp + exitCodesHelp)
+    .addHelpText("after", envFileHelp)
     .action(({ envFile }: { readonly envFile?: string }) => {
       const environment = envFile === undefined ? io.environment : readEnvFile(envFile);
       const loaded = loadSettings(environment);

@@ -9,7 +9,7 @@ import { embeddedFileOf } from "../database/open-database.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
 import { createEmailStore } from "../mail/store/emails.ts";
 import { createPushStore } from "../pushes/store/push-store.ts";
-import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
+import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { checkBaseUrl, checkForwarders, checkServer, probeOverHttp } from "./doctor/check-network.ts";
 import { checkSignOn } from "./doctor/check-sign-on.ts";
 import {
@@ -37,7 +37,6 @@ export function addDoctorCommand(program: Command, { io, setExitCode }: CommandD
     .description(
       "Check whether the server can run here: prints one line per check (ok, warn or fail). Fails if any check fails.",
     )
-    .addHelpText("after", exitCodesHelp)
     .action(async () => {
       const loaded = loadSettings(io.environment);
       if (!loaded.ok) throw new WrongSettings(loaded.mistakes);

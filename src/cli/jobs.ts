@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type JobRun, nextRunOf } from "../database/job-runs.ts";
 import type { Domain } from "../domain.ts";
-import { type CliIo, type CommandDeps, exitCodesHelp } from "./cli-io.ts";
+import type { CliIo, CommandDeps } from "./cli-io.ts";
 import { refuseWithoutData, shell, withDomain } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
 
@@ -26,7 +26,7 @@ function addList(jobs: Command, { io }: CommandDeps): void {
       "List the jobs with their latest runs, in columns separated by tabs, then what waits. Times are in UTC.",
     )
     .option("--json", "one JSON object per line instead of columns")
-    .addHelpText("after", `${exitCodesHelp}\nRunning servers report every 10 seconds.`)
+    .addHelpText("after", `\nRunning servers report every 10 seconds.`)
     .action(async ({ json }: { readonly json?: true }) => {
       await withData(io, async ({ jobs: runs, mail, pushes, health }) => {
         const isRunning = (await health()).processes > 0;
@@ -74,7 +74,6 @@ function addRetries(jobs: Command, { io }: CommandDeps): void {
   jobs
     .command("retry-emails")
     .description("Send all failed emails again, whether a server runs or not: the next one sends them.")
-    .addHelpText("after", exitCodesHelp)
     .action(() =>
       withData(io, async ({ accounts, mail }) => {
         const count = await mail.retryAll(accounts.adminEntry("retried_mails", "", shell));
@@ -84,7 +83,6 @@ function addRetries(jobs: Command, { io }: CommandDeps): void {
   jobs
     .command("retry-deletions")
     .description("Make deletions of stored files that have failed due now. The next sweep tries them.")
-    .addHelpText("after", exitCodesHelp)
     .action(() =>
       withData(io, async ({ accounts, pushes }) => {
         const count = await pushes.retryDeletions(accounts.adminEntry("retried_deletions", "", shell));

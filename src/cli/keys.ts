@@ -9,7 +9,7 @@ import { rotateKeys } from "../pushes/maintenance/rotate.ts";
 import { renewPresets } from "../pushes/store/presets.ts";
 import { replaceAccessSecret } from "../pushes/vault.ts";
 import { rotatedColumns } from "../tables.ts";
-import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
+import type { CommandDeps } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { refuseWithoutData, withDomain } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
@@ -53,13 +53,12 @@ export function addKeyCommands(program: Command, { io }: CommandDeps): void {
   keys
     .command("generate")
     .description("Print a new master key, 64 hex digits. Nothing is stored or changed.")
-    .addHelpText("after", exitCodesHelp)
     .action(() => io.stdout(`${io.random.bytes(masterKeyBytes).toString("hex")}\n`));
   keys
     .command("replace-access")
     .description("Replace the secret behind all sign-ins. The server must be stopped.")
     .option("--yes", "confirm; without it, nothing is changed")
-    .addHelpText("after", replacementHelp + exitCodesHelp)
+    .addHelpText("after", replacementHelp)
     .action(async ({ yes }: { yes?: true }) => {
       if (yes === undefined) {
         throw new CommandRefused(
@@ -76,7 +75,7 @@ export function addKeyCommands(program: Command, { io }: CommandDeps): void {
   keys
     .command("rotate")
     .description("Re-encrypt everything under the active master key, while the server runs.")
-    .addHelpText("after", rotationHelp + exitCodesHelp)
+    .addHelpText("after", rotationHelp)
     .action(async () => {
       const config = getConfig(io);
       await refuseWithoutData(config, io);

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { normalizeEmail } from "../base/email.ts";
 import { composeEmail } from "../mail/compose.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
-import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
+import type { CommandDeps } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { getConfig } from "./settings.ts";
 
@@ -16,7 +16,6 @@ export function addMailCommands(program: Command, { io }: CommandDeps): void {
     .command("test")
     .description("Send one email immediately, without the outbox, and print the mail server's answer.")
     .requiredOption("--to <address>", "the recipient")
-    .addHelpText("after", exitCodesHelp)
     .action(async ({ to }: { readonly to: string }) => {
       const { mail: settings, brandTitle } = getConfig(io);
       if (settings === undefined) {

@@ -5,7 +5,7 @@ import { createKeyring } from "../crypto/keyring.ts";
 import type { Database } from "../database/database.ts";
 import { embeddedFileOf } from "../database/open-database.ts";
 import { type MoveReport, moveDatabase, reopenDatabase } from "../move/move.ts";
-import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
+import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { getMasterKeys, openDatabaseOf, refuseWithoutData } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
 
@@ -27,7 +27,7 @@ export function addMoveCommand(program: Command, { io }: CommandDeps): void {
     .option("--from <address>", "the database that contains the data")
     .option("--to <address>", "an empty database of the other kind")
     .option("--reopen <address>", "allow a server to start again on a database whose data was moved")
-    .addHelpText("after", moveHelp + exitCodesHelp)
+    .addHelpText("after", moveHelp)
     .action(async ({ from, to, reopen }: Options) => {
       if (reopen !== undefined && from === undefined && to === undefined) return await runReopen(io, reopen);
       if (from === undefined || to === undefined || reopen !== undefined) {

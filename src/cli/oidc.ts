@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Config, SingleSignOnSettings } from "../config/config.ts";
 import { isGoogle, isMicrosoft } from "../config/issuers.ts";
-import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
+import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { shell, withAccounts } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
@@ -25,7 +25,6 @@ function addCheck(oidc: Command, { io, setExitCode }: CommandDeps): void {
       "Print what happens to each account where single sign-on is the only way in (PWP__OIDC__ONLY), before it is set: address, result " +
         "and reason, separated by tabs. Changes nothing. Fails if anybody is locked out, or no administrator can sign in.",
     )
-    .addHelpText("after", exitCodesHelp)
     .action(async () => {
       const config = getConfig(io);
       const settings = getSingleSignOn(config);
@@ -97,7 +96,6 @@ function addRelink(user: Command, { io }: CommandDeps): void {
         "identity, by its object id (oid). Without --yes it only prints whose.",
     )
     .option("--yes", "confirm; without it, nothing is changed")
-    .addHelpText("after", exitCodesHelp)
     .action(async ({ yes }: { readonly yes?: true }) => {
       const config = getConfig(io);
       const { issuer } = getSingleSignOn(config);

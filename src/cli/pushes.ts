@@ -10,7 +10,7 @@ import {
   shellActor,
   type TrailEvent,
 } from "../pushes/pushes.ts";
-import { type CliIo, type CommandDeps, exitCodesHelp } from "./cli-io.ts";
+import type { CliIo, CommandDeps } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { refuseWithoutData, shell, withDomain } from "./open-domain.ts";
 import { readLine } from "./read-line.ts";
@@ -72,7 +72,7 @@ function addAudit(pushes: Command, { io }: CommandDeps): void {
     .option(...idOption)
     .option(...linkOption)
     .option("--json", "one JSON object per line instead of columns")
-    .addHelpText("after", `${exitCodesHelp}\nThe administrators' audit trail records this.`)
+    .addHelpText("after", `\nThe administrators' audit trail records this.`)
     .action(async (options: OnePush & { readonly json?: true }) => {
       const config = getConfig(io);
       await refuseWithoutData(config, io);
@@ -114,7 +114,6 @@ function addDelete(pushes: Command, { io }: CommandDeps): void {
     .option(...idOption)
     .option(...linkOption)
     .option("--yes", "confirm; without it, nothing is deleted")
-    .addHelpText("after", exitCodesHelp)
     .action(async (options: OnePush & { readonly yes?: true }) => {
       const config = getConfig(io);
       await refuseWithoutData(config, io);
@@ -154,7 +153,7 @@ function addEnd(pushes: Command, { io }: CommandDeps): void {
     .option("--yes", "confirm; without it, nothing is ended")
     .addHelpText(
       "after",
-      `${exitCodesHelp}\nA command that is interrupted is continued by the server. Owned pushes keep their audit trails.`,
+      `\nA command that is interrupted is continued by the server. Owned pushes keep their audit trails.`,
     )
     .action(async (options: EndOptions) => {
       const isOne = options.id !== undefined || options.linkStdin === true;

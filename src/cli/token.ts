@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Accounts, type ApiToken, allScopes, type Scope, tokenLimits } from "../accounts/accounts.ts";
 import { parseNetwork } from "../base/networks.ts";
-import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
+import type { CommandDeps } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { getUser, withAccounts } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
@@ -42,7 +42,6 @@ function addCreate(token: Command, { io }: CommandDeps): void {
         .argParser(addNetwork)
         .default([], "any"),
     )
-    .addHelpText("after", exitCodesHelp)
     .action(async ({ email, name, scope, expiresIn, network }: CreateOptions) => {
       await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
         const user = await getUser(accounts, email);
@@ -96,7 +95,6 @@ function addList(token: Command, { io }: CommandDeps): void {
     .command("list")
     .description("List a user's API tokens, newest first, in columns separated by tabs. Times are in UTC.")
     .requiredOption("--email <address>", "the user")
-    .addHelpText("after", exitCodesHelp)
     .action(async ({ email }: { readonly email: string }) => {
       await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
         const user = await getUser(accounts, email);
@@ -120,8 +118,7 @@ function addRevoke(token: Command, { io }: CommandDeps): void {
     .description("Revoke API tokens. A running server rejects them immediately.")
     .requiredOption("--email <address>", "the user")
     .addOption(new Option("--id <number>", 'the token\'s id, as in "token list"').argParser(parseId).conflicts("name"))
-    .option("--name <name>", "the token's name; revokes all of the user's tokens in use with this name")
-    .addHelpText("after", exitCodesHelp);
+    .option("--name <name>", "the token's name; revokes all of the user's tokens in use with this name");
   command.action(async ({ email, id, name }: RevokeOptions) => {
     if (id === undefined && name === undefined) command.error("error: give --id or --name");
     await withAccounts(getConfig(io), io, "refuse", async (accounts) => {

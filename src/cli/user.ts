@@ -8,7 +8,7 @@ import {
   type UserSummary,
 } from "../accounts/accounts.ts";
 import { passwordSentences } from "../accounts/sign-in/password-rules.ts";
-import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
+import type { CommandDeps } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { mailIsOff } from "./mail.ts";
 import { getUser, refuseWithoutData, shell, withAccounts, withDomain } from "./open-domain.ts";
@@ -29,7 +29,6 @@ function addBreakGlass(user: Command, { io }: CommandDeps): void {
         "email now and when it is used, and SCIM leaves the account alone from now on.",
     )
     .argument("<address>", "the administrator's email address")
-    .addHelpText("after", exitCodesHelp)
     .action(async (email: string) => {
       const config = getConfig(io);
       await withAccounts(config, io, "refuse", async (accounts) => {
@@ -74,7 +73,6 @@ function addCreate(user: Command, { io }: CommandDeps): void {
     .addOption(new Option("--mail-link", "mail a link that chooses the password, valid for 3 days"))
     .addOption(new Option("--show-password", "print a random password, once").conflicts("mailLink"))
     .option("--admin", "make the user an administrator")
-    .addHelpText("after", exitCodesHelp)
     .action(async ({ email, ...given }: CreateOptions, command: Command) => {
       const config = getConfig(io);
       const how = passwordSourceOf(given);
@@ -137,7 +135,6 @@ function addList(user: Command, { io }: CommandDeps): void {
     .description("List users, newest first, in columns separated by tabs. Times are in UTC.")
     .option("--search <text>", "only users whose email address contains this text", "")
     .option("--json", "one JSON object per line instead of columns")
-    .addHelpText("after", exitCodesHelp)
     .action(async ({ search, json }: { readonly search: string; readonly json?: true }) => {
       await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
         if (json !== true) io.stdout(`${listHeader.join("\t")}\n`);
@@ -223,7 +220,6 @@ function addChanges(user: Command, { io }: CommandDeps): void {
       .command(command)
       .description(description)
       .requiredOption("--email <address>", "the user")
-      .addHelpText("after", exitCodesHelp)
       .action(async ({ email }: { readonly email: string }) => {
         await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
           const found = await getUser(accounts, email);
@@ -267,7 +263,6 @@ function addChangeEmail(user: Command, { io }: CommandDeps): void {
     .requiredOption("--email <address>", "the user")
     .requiredOption("--to <address>", "the new address")
     .option("--ask", "ask the previous address by email; the address changes once it confirms")
-    .addHelpText("after", exitCodesHelp)
     .action(async ({ email, to, ask }: { readonly email: string; readonly to: string; readonly ask?: true }) => {
       await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
         const found = await getUser(accounts, email);
@@ -294,7 +289,6 @@ function addDelete(user: Command, { io }: CommandDeps): void {
     .description("Delete a user and end all of the user's pushes at once.")
     .requiredOption("--email <address>", "the user")
     .option("--yes", "confirm; without it, nothing is deleted")
-    .addHelpText("after", exitCodesHelp)
     .action(async ({ email, yes }: { readonly email: string; readonly yes?: true }) => {
       const config = getConfig(io);
       await refuseWithoutData(config, io);
@@ -315,7 +309,6 @@ function addSetPassword(user: Command, { io }: CommandDeps): void {
     )
     .requiredOption("--email <address>", "the user")
     .requiredOption(...passwordOption)
-    .addHelpText("after", exitCodesHelp)
     .action(async ({ email }: { readonly email: string }) => {
       const config = getConfig(io);
       const password = await readLine(io.stdin, "password");

@@ -1,6 +1,7 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Counter, Registry } from "prom-client";
 import { type Clock, secondMs } from "../base/clock.ts";
 import { type KindName, kindNames } from "../base/push-kinds.ts";
+import { metricsIn } from "./registered-metrics.ts";
 
 export const claimOutcomes = [
   "revealed",
@@ -22,58 +23,25 @@ export type DomainCounters = ReturnType<typeof createDomainCounters>;
 
 /** Counters of what happens in the domain, apart from HTTP requests. All label values come from this program. */
 export function createDomainCounters(registry: Registry, clock: Clock) {
-  const registers = [registry];
-  const claims = new Counter({
-    name: "sealpush_claims_total",
-    help: "Attempts to view a push, by outcome.",
-    labelNames: ["outcome"],
-    registers,
-  });
+  const { counter } = metricsIn(registry);
+  const claims = counter("sealpush_claims_total", "Attempts to view a push, by outcome.", ["outcome"]);
   // Starts at 0, so that the first one is an increase as well.
   const claimsBy = Object.fromEntries(claimOutcomes.map((outcome) => [outcome, fromZero(claims, outcome)]));
-  const pushes = new Counter({
-    name: "sealpush_pushes_created_total",
-    help: "Pushes created, by kind.",
-    labelNames: ["kind"],
-    registers,
-  });
+  const pushes = counter("sealpush_pushes_created_total", "Pushes created, by kind.", ["kind"]);
   for (const kind of kindNames) fromZero(pushes, kind);
-  const requests = new Counter({
-    name: "sealpush_secret_requests_created_total",
-    help: "Requests for secrets created.",
-    registers,
-  });
-  const answers = new Counter({
-    name: "sealpush_secret_request_answers_total",
-    help: "Answers to requests for secrets, by who has sealed them.",
-    labelNames: ["sealed_by"],
-    registers,
-  });
+  const requests = counter("sealpush_secret_requests_created_total", "Requests for secrets created.");
+  const answers = counter(
+    "sealpush_secret_request_answers_total",
+    "Answers to requests for secrets, by who has sealed them.",
+    ["sealed_by"],
+  );
   for (const sealer of sealers) fromZero(answers, sealer);
   const sweepDone = countSweeps(registry, clock);
-  const failures = new Counter({
-    name: "sealpush_job_failures_total",
-    help: "Failed runs of background jobs.",
-    labelNames: ["job"],
-    registers,
-  });
-  const mails = new Counter({
-    name: "sealpush_mail_attempts_total",
-    help: "Attempts to send an email, by outcome.",
-    labelNames: ["outcome"],
-    registers,
-  });
+  const failures = counter("sealpush_job_failures_total", "Failed runs of background jobs.", ["job"]);
+  const mails = counter("sealpush_mail_attempts_total", "Attempts to send an email, by outcome.", ["outcome"]);
   for (const outcome of mailOutcomes) fromZero(mails, outcome);
-  const bugs = new Counter({
-    name: "sealpush_unexpected_errors_total",
-    help: "Requests answered 500 because of a bug.",
-    registers,
-  });
-  const storage = new Counter({
-    name: "sealpush_storage_failures_total",
-    help: "Failed writes of the database.",
-    registers,
-  });
+  const bugs = counter("sealpush_unexpected_errors_total", "Requests answered 500 because of a bug.");
+  const storage = counter("sealpush_storage_failures_total", "Failed writes of the database.");
   return {
     claimed: (outcome: CountedClaim) => claimsBy[outcome]?.inc(),
     created: (kind: KindName) => pushes.inc({ kind }),
@@ -90,23 +58,20 @@ export function createDomainCounters(registry: Registry, clock: Clock) {
 }
 
 function countSweeps(registry: Registry, clock: Clock): (counts: Readonly<Record<string, number>>) => void {
-  const registers = [registry];
-  const swept = new Counter({
-    name: "sealpush_swept_total",
-    help: "Pushes and rows that the sweeper of this process has ended or removed.",
-    labelNames: ["what"],
-    registers,
-  });
-  const sweptAt = new Gauge({
-    name: "sealpush_sweep_last_success_timestamp_seconds",
-    help: "Time at which the last sweep ended; 0 before the first.",
-    registers,
-  });
-  const trusted = new Gauge({
-    name: "sealpush_clock_trusted",
-    help: "Whether the clock has run without a jump for long enough that the sweeper removes what has expired.",
-    registers,
-  });
+  const { counter, gauge } = metricsIn(registry);
+  const swept = counter(
+    "sealpush_swept_total",
+    "Pushes and rows that the sweeper of this process has ended or removed.",
+    ["what"],
+  );
+  const sweptAt = gauge(
+    "sealpush_sweep_last_success_timestamp_seconds",
+    "Time at which the last sweep ended; 0 before the first.",
+  );
+  const trusted = gauge(
+    "sealpush_clock_trusted",
+    "Whether the clock has run without a jump for long enough that the sweeper removes what has expired.",
+  );
   return ({ clockTrusted = 0, ...removed }) => {
     trusted.set(clockTrusted);
     for (const [what, count] of Object.entries(removed)) swept.inc({ what: snakeCase(what) }, count);

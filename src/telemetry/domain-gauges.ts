@@ -1,5 +1,6 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Counter, Registry } from "prom-client";
 import { type Clock, secondMs } from "../base/clock.ts";
+import { metricsIn } from "./registered-metrics.ts";
 
 /** The state of the domain. All processes on one database see the same backlog. */
 export interface DomainGauges {
@@ -45,20 +46,14 @@ const answerMsMax = 1_000;
 
 /** @returns a function that sets the gauges. It never rejects: the metrics of a failing server are needed most. */
 export function createDomainGauges(registry: Registry, { version, clock, domain }: GaugeDeps): () => Promise<void> {
-  const registers = [registry];
-  new Gauge({
-    name: "sealpush_build_info",
-    help: "1; the labels are the version and the database engine.",
-    labelNames: ["version", "engine"],
-    registers,
-  }).set({ version, engine: domain.engine }, 1);
+  const { gauge } = metricsIn(registry);
+  gauge("sealpush_build_info", "1; the labels are the version and the database engine.", ["version", "engine"]).set(
+    { version, engine: domain.engine },
+    1,
+  );
   const setQueues = createQueueGauges(registry, domain);
   const setBacklog = createBacklogGauges(registry, clock);
-  const answers = new Gauge({
-    name: "sealpush_database_up",
-    help: "Whether the database answered during this read.",
-    registers,
-  });
+  const answers = gauge("sealpush_database_up", "Whether the database answered during this read.");
   return async () => {
     setQueues();
     const backlog = await inTime(domain.backlog());
@@ -78,26 +73,19 @@ async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
 
 /** The gauges of this process alone. */
 function createQueueGauges(registry: Registry, { argon2, writes, pool }: DomainGauges): () => void {
-  const registers = [registry];
-  const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
-    new Gauge({ name, help, labelNames: [...labelNames], registers });
+  const { counter, gauge } = metricsIn(registry);
   const hashing = gauge(
     "sealpush_argon2_operations",
     "Passphrases and passwords that are being hashed, and those that wait.",
     ["state"],
   );
   const writesWaiting = gauge("sealpush_database_writes_waiting", "Write units that wait for a commit.");
-  const commits = new Counter({ name: "sealpush_database_commits_total", help: "Commits.", registers });
-  const units = new Counter({
-    name: "sealpush_database_units_total",
-    help: "Committed write units; several may share a commit.",
-    registers,
-  });
-  const conflicts = new Counter({
-    name: "sealpush_database_conflicts_total",
-    help: "Write units that were retried because of a conflict with another one.",
-    registers,
-  });
+  const commits = counter("sealpush_database_commits_total", "Commits.");
+  const units = counter("sealpush_database_units_total", "Committed write units; several may share a commit.");
+  const conflicts = counter(
+    "sealpush_database_conflicts_total",
+    "Write units that were retried because of a conflict with another one.",
+  );
   const connections = gauge("sealpush_database_connections", "Connections of the pool.", ["state"]);
   const connectionsMax = gauge("sealpush_database_connections_max", "The most connections the pool may have.");
   const connectionsWanted = gauge("sealpush_database_connections_wanted", "Requests that wait for a connection.");
@@ -123,8 +111,7 @@ function createQueueGauges(registry: Registry, { argon2, writes, pool }: DomainG
 
 /** The gauges of the database, equal in every process. */
 function createBacklogGauges(registry: Registry, clock: Clock): (backlog: Backlog | undefined) => void {
-  const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
-    new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
+  const { gauge } = metricsIn(registry);
   const lag = gauge("sealpush_sweep_lag_seconds", "How long ago the oldest push that waits for the sweeper expired.");
   const blobs = gauge("sealpush_blob_deletions_due", "Stored files whose deletion is due; at most 10000 are counted.");
   const mails = gauge("sealpush_mails", "Emails in the outbox: those that wait, and those that were given up.", [

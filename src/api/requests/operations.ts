@@ -1,5 +1,14 @@
-import { always, badPage, badToken, lacksScope, type Operation, refused } from "../v2/operations.ts";
-import { FieldErrorsAnswer, MessageAnswer } from "../v2/schemas.ts";
+import {
+  always,
+  badBody,
+  badPage,
+  badToken,
+  fieldErrors,
+  lacksScope,
+  type Operation,
+  refused,
+} from "../v2/operations.ts";
+import { MessageAnswer } from "../v2/schemas.ts";
 import * as handlers from "./handlers.ts";
 import * as schemas from "./schemas.ts";
 
@@ -8,12 +17,7 @@ const pathOfOne = `${path}/:url_token`;
 
 const unknownRequest = { 404: refused("No such request.") };
 const notYours = { 404: refused("No such request of yours.") };
-const fieldErrors = { 422: { description: "What is wrong with each field.", schema: FieldErrorsAnswer } };
-const badBody = {
-  400: refused("Not JSON or not a form, or a field is missing."),
-  413: refused("The body, the payload or the files are too large."),
-  415: refused("Another media type."),
-};
+const badFields = { 400: refused("Not JSON or not a form, or a field is missing."), ...badBody };
 
 const requester = { group: "internal", access: "api_requester", retrieval: false, takesPush: false } as const;
 
@@ -35,7 +39,7 @@ export const operations: readonly Operation[] = [
     takesRequest: true,
     answers: {
       201: { description: "The request. html_url is the link to send.", schema: schemas.OwnedRequestAnswer },
-      ...badBody,
+      ...badFields,
       ...badToken,
       ...lacksScope,
       ...fieldErrors,
@@ -102,7 +106,7 @@ export const operations: readonly Operation[] = [
     parameters: ["url_token"],
     answers: {
       201: { description: "It was handed over.", schema: MessageAnswer },
-      ...badBody,
+      ...badFields,
       ...unknownRequest,
       ...fieldErrors,
       ...always,

@@ -1,14 +1,19 @@
 import {
   always,
+  badBody,
   badPage,
   badToken,
+  fieldErrors,
   lacksFactor,
   lacksScope,
+  notEnded,
+  notRetrieved,
+  notYours,
   type Operation,
+  readOnly,
   refused,
   unknownPush,
 } from "../v2/operations.ts";
-import { FieldErrorsAnswer, WrongPassphraseAnswer } from "../v2/schemas.ts";
 import * as handlers from "./handlers.ts";
 import * as schemas from "./schemas.ts";
 
@@ -20,7 +25,7 @@ export interface V1Operation extends Operation {
   readonly wrapper: string | null;
 }
 
-const readOnly = { changesState: false, retrieval: false, takesPush: false, wrapper: null } as const;
+const bodiless = { ...readOnly, wrapper: null } as const;
 
 const creating = {
   method: "POST",
@@ -37,15 +42,14 @@ const creating = {
     400: refused("Not JSON or not a form, or without the object that holds the fields; an invalid Idempotency-Key."),
     ...badToken,
     ...lacksScope,
-    413: refused("The body, the payload or the files are too large."),
-    415: refused("Another media type."),
-    422: { description: "What is wrong with each field.", schema: FieldErrorsAnswer },
+    ...badBody,
+    ...fieldErrors,
     ...always,
   },
 } as const satisfies Partial<V1Operation>;
 
 const listing = {
-  ...readOnly,
+  ...bodiless,
   method: "GET",
   access: "api_token",
   group: "internal",
@@ -66,7 +70,7 @@ const atAll = (rest: string) => ({ path: `/p${rest}`, alsoAt: [`/f${rest}`, `/r$
 
 export const operations: readonly V1Operation[] = [
   {
-    ...readOnly,
+    ...bodiless,
     id: "v1GetVersion",
     method: "GET",
     path: "/api/v1/version.json",
@@ -124,7 +128,7 @@ export const operations: readonly V1Operation[] = [
     handler: handlers.listExpired,
   },
   {
-    ...readOnly,
+    ...bodiless,
     ...atAll("/:url_token.json"),
     id: "v1RetrievePush",
     method: "GET",
@@ -140,16 +144,12 @@ export const operations: readonly V1Operation[] = [
     parameters: ["url_token", "X-Push-Passphrase", "passphrase", "push_locale", "Idempotency-Key"],
     answers: {
       200: { description: "The push; after its end, without its payload.", schema: schemas.RetrievedPushAnswer },
-      401: { description: "The passphrase is missing or wrong.", schema: WrongPassphraseAnswer },
-      ...lacksFactor,
-      ...unknownPush,
-      422: { description: "The Idempotency-Key was used.", schema: FieldErrorsAnswer },
-      ...always,
+      ...notRetrieved,
     },
     handler: handlers.retrieve,
   },
   {
-    ...readOnly,
+    ...bodiless,
     ...atAll("/:url_token.json"),
     id: "v1ExpirePush",
     method: "DELETE",
@@ -163,17 +163,12 @@ export const operations: readonly V1Operation[] = [
     parameters: ["url_token"],
     answers: {
       200: { description: "The push. One that has ended already is unchanged.", schema: schemas.PushAnswer },
-      ...badToken,
-      403: refused(
-        "It is another user's push, the token lacks the scope, or its user lacks the required two-step sign-in.",
-      ),
-      ...unknownPush,
-      ...always,
+      ...notEnded,
     },
     handler: handlers.expire,
   },
   {
-    ...readOnly,
+    ...bodiless,
     ...atAll("/:url_token/preview.json"),
     id: "v1PreviewPush",
     method: "GET",
@@ -193,7 +188,7 @@ export const operations: readonly V1Operation[] = [
     handler: handlers.preview,
   },
   {
-    ...readOnly,
+    ...bodiless,
     ...atAll("/:url_token/audit.json"),
     id: "v1AuditPush",
     method: "GET",
@@ -207,7 +202,7 @@ export const operations: readonly V1Operation[] = [
       200: { description: "Audit entries.", schema: schemas.AuditAnswer },
       ...badPage,
       ...badToken,
-      403: refused("It is not your push, the token lacks the scope, or its user lacks the required two-step sign-in."),
+      ...notYours,
       ...unknownPush,
       ...always,
     },

@@ -59,14 +59,43 @@ export const lacksScope = {
 };
 export const badPage = { 400: refused("Invalid page parameter.") };
 
+export const fieldErrors = {
+  422: { description: "What is wrong with each field.", schema: schemas.FieldErrorsAnswer },
+};
+export const badBody = {
+  413: refused("The body, the payload or the files are too large."),
+  415: refused("Another media type."),
+};
+/** Operations on the caller's own push refuse others with it. */
+export const notYours = {
+  403: refused("It is not your push, the token lacks the scope, or its user lacks the required two-step sign-in."),
+};
+/** Everything but the push that a retrieval answers, in both versions of the API. */
+export const notRetrieved = {
+  401: { description: "The passphrase is missing or wrong.", schema: schemas.WrongPassphraseAnswer },
+  ...lacksFactor,
+  ...unknownPush,
+  422: { description: "The Idempotency-Key was used.", schema: schemas.FieldErrorsAnswer },
+  ...always,
+};
+/** Likewise for the end of a push. */
+export const notEnded = {
+  ...badToken,
+  403: refused(
+    "It is another user's push, the token lacks the scope, or its user lacks the required two-step sign-in.",
+  ),
+  ...unknownPush,
+  ...always,
+};
+
+export const readOnly = { changesState: false, retrieval: false, takesPush: false } as const;
+
 const listing = {
+  ...readOnly,
   method: "GET",
   access: "api_token",
   group: "internal",
   scope: "read",
-  changesState: false,
-  retrieval: false,
-  takesPush: false,
   description: "Newest first, 50 a page.",
   parameters: ["page", "push_locale"],
   answers: {
@@ -80,55 +109,49 @@ const listing = {
 
 export const operations: readonly Operation[] = [
   {
+    ...readOnly,
     id: "getVersion",
     method: "GET",
     path: "/api/v2/version",
     access: "public",
     group: "internal",
     scope: null,
-    changesState: false,
-    retrieval: false,
     summary: "Version and features of this server",
     description: "Needs no token, and ignores an invalid one.",
     parameters: [],
-    takesPush: false,
     answers: { 200: { description: "Versions and features.", schema: schemas.VersionAnswer }, ...always },
     handler: handlers.version,
   },
   {
+    ...readOnly,
     id: "getFeatures",
     method: "GET",
     path: "/api/sealpush",
     access: "public",
     group: "internal",
     scope: null,
-    changesState: false,
-    retrieval: false,
     summary: "The extensions that this server has",
     description:
       "Fields that other servers ignore, by name: a client that needs one can ask first. Needs no token, and ignores an " +
       "invalid one. Servers without extensions answer 404.",
     parameters: [],
-    takesPush: false,
     answers: { 200: { description: "The names.", schema: schemas.FeaturesAnswer }, ...always },
     handler: handlers.showFeatures,
   },
   {
+    ...readOnly,
     id: "getPolicy",
     method: "GET",
     path: "/api/sealpush/policy",
     access: "api",
     group: "internal",
     scope: "any",
-    changesState: false,
-    retrieval: false,
     summary: "The rules for your pushes",
     description:
       "What holds for the caller when a push is created, edited or mailed and when a secret is requested. What breaks a rule " +
       "is 422 at its field; what a request leaves out follows the rules. Null: no rule. Of an end-to-end push the server can " +
       "check only that a passphrase locks it: its sender keeps to the rules for the passphrase.",
     parameters: [],
-    takesPush: false,
     answers: {
       200: { description: "The rules.", schema: schemas.PolicyAnswer },
       ...badToken,
@@ -138,20 +161,18 @@ export const operations: readonly Operation[] = [
     handler: handlers.showPolicy,
   },
   {
+    ...readOnly,
     id: "listPresets",
     method: "GET",
     path: "/api/sealpush/presets",
     access: "api",
     group: "internal",
     scope: "any",
-    changesState: false,
-    retrieval: false,
     summary: "The presets that you can name",
     description:
       "Named settings for new pushes: your own, those of your groups and those of the server, the nearest first. Send the name " +
       "as preset when you create a push. Absent keys are left open.",
     parameters: [],
-    takesPush: false,
     answers: {
       200: { description: "The presets.", schema: schemas.PresetsAnswer },
       ...badToken,
@@ -185,9 +206,8 @@ export const operations: readonly Operation[] = [
       400: refused("Not JSON or not a form, or without an object named push; an invalid Idempotency-Key."),
       ...badToken,
       ...lacksScope,
-      413: refused("The body, the payload or the files are too large."),
-      415: refused("Another media type."),
-      422: { description: "What is wrong with each field.", schema: schemas.FieldErrorsAnswer },
+      ...badBody,
+      ...fieldErrors,
       ...always,
     },
     handler: handlers.create,
@@ -225,11 +245,7 @@ export const operations: readonly Operation[] = [
     takesPush: false,
     answers: {
       200: { description: "The push; after its end, without its payload.", schema: schemas.RetrievedPushAnswer },
-      401: { description: "The passphrase is missing or wrong.", schema: schemas.WrongPassphraseAnswer },
-      ...lacksFactor,
-      ...unknownPush,
-      422: { description: "The Idempotency-Key was used.", schema: schemas.FieldErrorsAnswer },
-      ...always,
+      ...notRetrieved,
     },
     handler: handlers.retrieve,
   },
@@ -250,28 +266,21 @@ export const operations: readonly Operation[] = [
     takesPush: false,
     answers: {
       200: { description: "The push. One that has ended already is unchanged.", schema: schemas.PushAnswer },
-      ...badToken,
-      403: refused(
-        "It is another user's push, the token lacks the scope, or its user lacks the required two-step sign-in.",
-      ),
-      ...unknownPush,
-      ...always,
+      ...notEnded,
     },
     handler: handlers.expire,
   },
   {
+    ...readOnly,
     id: "previewPush",
     method: "GET",
     path: "/api/v2/pushes/:url_token/preview",
     access: "api",
     group: "internal",
     scope: null,
-    changesState: false,
-    retrieval: false,
     summary: "Get the link of a push",
     description: "Reveals no secret and counts no view.",
     parameters: ["url_token", "push_locale"],
-    takesPush: false,
     answers: {
       200: { description: "The link.", schema: schemas.PreviewAnswer },
       ...badToken,
@@ -282,23 +291,21 @@ export const operations: readonly Operation[] = [
     handler: handlers.preview,
   },
   {
+    ...readOnly,
     id: "auditPush",
     method: "GET",
     path: "/api/v2/pushes/:url_token/audit",
     access: "api_token",
     group: "internal",
     scope: "read",
-    changesState: false,
-    retrieval: false,
     summary: "Get the audit log of your push",
     description: "Oldest first, 50 a page.",
     parameters: ["url_token", "page"],
-    takesPush: false,
     answers: {
       200: { description: "Audit entries.", schema: schemas.AuditAnswer },
       ...badPage,
       ...badToken,
-      403: refused("It is not your push, the token lacks the scope, or its user lacks the required two-step sign-in."),
+      ...notYours,
       ...unknownPush,
       ...always,
     },
@@ -324,11 +331,11 @@ export const operations: readonly Operation[] = [
       201: { description: "The emails wait to be sent.", schema: schemas.MessageAnswer },
       400: refused("Not JSON or not a form."),
       ...badToken,
-      403: refused("It is not your push, the token lacks the scope, or its user lacks the required two-step sign-in."),
+      ...notYours,
       404: refused("No such push, or this server does not email links."),
       413: refused("The body is too large."),
       415: refused("Another media type."),
-      422: { description: "What is wrong with each field.", schema: schemas.FieldErrorsAnswer },
+      ...fieldErrors,
       ...always,
     },
     handler: handlers.notifyEmails,
