@@ -26,14 +26,14 @@ export type FactorGiven =
   | { readonly outcome: "session_ended" }
   | FactorRefusal;
 
-export function createSecondFactor(
-  deps: Pick<AccountsDeps, "settings" | "clock"> & {
-    readonly codes: FactorCodes;
-    readonly ceremonies: PasskeyCeremonies;
-    readonly starts: Pick<SessionStarts, "startComplete">;
-    readonly findUser: (userId: number) => Promise<User | undefined>;
-  },
-) {
+interface SecondFactorDeps extends Pick<AccountsDeps, "settings" | "clock"> {
+  readonly codes: FactorCodes;
+  readonly ceremonies: PasskeyCeremonies;
+  readonly starts: Pick<SessionStarts, "startComplete">;
+  readonly findUser: (userId: number) => Promise<User | undefined>;
+}
+
+export function createSecondFactor(deps: SecondFactorDeps) {
   const { codes, ceremonies, starts, findUser, settings, clock } = deps;
 
   /** @param attempt runs in the transaction that starts the session, after all other checks. */
