@@ -143,6 +143,20 @@ describe("groups", () => {
     expect(await groupRows(app)).toEqual([]);
   });
 
+  test("there are at most 200", async () => {
+    await using app = await startTestApp();
+    const root = await administrator(app);
+    await makeGroup(app, "Helpdesk", []);
+    await changeRows(
+      app.app.domain.db,
+      `INSERT INTO user_groups (id, name, claim, shares_activity, created_at)
+       WITH RECURSIVE ids(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM ids WHERE number < 198)
+       SELECT -number, 'copy ' || number, NULL, 0, 0 FROM ids`,
+    );
+    expect((await root.post("/admin/groups", { name: "the last one" })).status).toBe(303);
+    expect((await root.post("/admin/groups", { name: "too many" })).status).toBe(422);
+  });
+
   test("one of 10,000 members is found, and the list has pages", async () => {
     await using app = await startTestApp();
     const root = await administrator(app);

@@ -314,6 +314,8 @@ test("the first sign-on links an account that nobody has used, by sub, by oid, o
   // Nor is an administrator's account anybody's whom SCIM names.
   const admin = (await make("boss@example.com", "mallory")).body;
   await accounts.setAdmin(Number(admin.id), true, shell);
+  const other = await patch(admin.id, { op: "replace", path: "externalId", value: "m-2" });
+  expect(other.body).toMatchObject({ status: "400", scimType: "mutability" });
   people.set("mallory", {});
   expect(await signsInAs("mallory")).toBeUndefined();
 });

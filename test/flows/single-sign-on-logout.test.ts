@@ -74,6 +74,8 @@ describe("a logout token", () => {
       const token = await site.provider.logoutToken({ ...whose, iat: iat - 1 });
       for (const _ of ["sent", "sent again"]) expect((await post(site, token)).statusCode).toBe(200);
       expect(await first.signedInAs()).toBe(email);
+      await post(site, await site.provider.logoutToken({ ...whose, iat }));
+      expect(await first.signedInAs()).toBeUndefined();
     },
   );
 
@@ -150,6 +152,15 @@ describe("a logout token", () => {
     expect([answer.statusCode, answer.json()]).toEqual([400, { error: "invalid_request" }]);
     expect(answer.headers["cache-control"]).toBe("no-store");
     expect(await first.signedInAs()).toBe(email);
+  });
+
+  test("without an end is good for two minutes", async () => {
+    const { site } = await open();
+    const statusOf = async (secondsAgo: number) => {
+      const iat = Math.floor(site.app.clock.now() / 1_000) - secondsAgo;
+      return (await post(site, await site.provider.logoutToken({ sub: subject, iat, exp: undefined }))).statusCode;
+    };
+    expect([await statusOf(110), await statusOf(150)]).toEqual([200, 400]);
   });
 
   test("without a signature is refused", async () => {
