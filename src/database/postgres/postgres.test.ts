@@ -36,7 +36,7 @@ describe("time limits", () => {
   });
 
   test("an unresponsive server times out soon, and is used again when it recovers", async () => {
-    const { db, proxy } = await openBehindProxy({ statementTimeoutMs: 100, connectTimeoutMs: 100 });
+    const { db, proxy } = await openBehindProxy({ statementTimeoutMs: 2_000, connectTimeoutMs: 2_000 });
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     proxy.stall();
     const asked = [
@@ -55,7 +55,7 @@ describe("time limits", () => {
 
 describe("the pool", () => {
   test("a request that gets no connection in time is refused", async () => {
-    const { db } = await openBehindProxy({ poolMax: 1, connectTimeoutMs: 100 });
+    const { db } = await openBehindProxy({ poolMax: 1, connectTimeoutMs: 2_000 });
     const held = Promise.withResolvers<void>();
     const holding = db.write(() => held.promise);
     await expect(db.read.one(count)).rejects.toMatchObject(refusedForNow);
