@@ -18,7 +18,7 @@ it("texts of people that begin from the left are aligned with the page, and isol
   const link = await page.locator("#link").inputValue();
   for (const address of [page.url(), link]) {
     await page.goto(address);
-    for (const selector of ["h1", ".request-note"]) {
+    for (const selector of ["h1", ".whole-note"]) {
       const text = await page.locator(`${selector} > bdi`).boundingBox();
       const block = await page.locator(selector).boundingBox();
       expect((text?.x ?? 0) + (text?.width ?? 0)).toBeCloseTo((block?.x ?? 0) + (block?.width ?? 0), 0);

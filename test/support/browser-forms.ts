@@ -64,10 +64,12 @@ export async function answerTo(page: Page, act: () => Promise<unknown>): Promise
   // waitForLoadState() would return at once while the page that was left is still shown.
   const nextPage = new Promise((resolve) => page.once("load", resolve));
   const [answer] = await Promise.all([
-    // A form that stays is sent by fetch. Scripts send files before it, by other requests.
+    // A form that stays is sent by fetch. Scripts send files and ask for a preview of a theme before it, by other requests.
     page.waitForResponse((response) => {
       const request = response.request();
-      return request.method() === "POST" && (request.isNavigationRequest() || request.resourceType() === "fetch");
+      if (request.method() !== "POST") return false;
+      const isPreview = request.postData()?.includes('name="preview"') === true;
+      return request.isNavigationRequest() || (request.resourceType() === "fetch" && !isPreview);
     }),
     act(),
   ]);
