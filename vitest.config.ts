@@ -27,13 +27,15 @@ const projects: Readonly<Record<ProjectName, Project>> = {
   /** Each entry once: a browser, a started server, a command, PostgreSQL. */
   smoke: { engine: "sqlite", isolate: true, costs: "cheap" },
   "smoke-postgres": { engine: "postgres", isolate: true, costs: "cheap" },
-  /** All that starts programs, races and faults. */
-  rest: { engine: "sqlite", isolate: true, costs: "cheap" },
+  /** All that starts programs, races and faults; isolated: what replaces modules. */
+  rest: { engine: "sqlite", isolate: false, costs: "cheap" },
+  "rest-isolated": { engine: "sqlite", isolate: true, costs: "cheap" },
   /** All that touches a database, on PostgreSQL: in this process, and what starts programs. */
   postgres: { engine: "postgres", isolate: false, costs: "cheap" },
-  "postgres-programs": { engine: "postgres", isolate: true, costs: "cheap" },
+  "postgres-programs": { engine: "postgres", isolate: false, costs: "cheap" },
+  "postgres-isolated": { engine: "postgres", isolate: true, costs: "cheap" },
   /** Two processes on one PostgreSQL. */
-  deployment: { engine: "postgres", isolate: true, costs: "cheap" },
+  deployment: { engine: "postgres", isolate: false, costs: "cheap" },
   /** The image, which is built for them. */
   image: { engine: "sqlite", isolate: true, costs: "cheap" },
 };

@@ -13,8 +13,10 @@ export type ProjectName =
   | "smoke"
   | "smoke-postgres"
   | "rest"
+  | "rest-isolated"
   | "postgres"
   | "postgres-programs"
+  | "postgres-isolated"
   | "deployment"
   | "image";
 
@@ -120,13 +122,16 @@ const startsPrograms = (file: string) =>
     readFileSync(join(root, path), "utf8").includes('from "node:child_process"'),
   );
 
-/** It may replace modules, which needs a process of its own. */
 const isAboutCosts = (file: string) => file.endsWith(".costs.test.ts");
+
+/** It replaces modules, which needs a process of its own. */
+const replacesModules = (file: string) => readFileSync(join(root, file), "utf8").includes("vi.mock(");
 
 function projectOnSqlite(file: string): ProjectName | undefined {
   if (file.startsWith("test/image/")) return hasImage ? "image" : undefined;
   if (file.startsWith("test/smoke/")) return "smoke";
   if (isAboutCosts(file)) return "costs";
+  if (replacesModules(file)) return "rest-isolated";
   if (startsPrograms(file)) return "rest";
   if (!file.startsWith("test/")) return "unit";
   return file.startsWith("test/flows/") ? "flows" : "rest";
@@ -138,7 +143,8 @@ function projectOnPostgres(file: string): ProjectName | undefined {
   if (file.startsWith("test/smoke/") && matches(file, onPostgresOnly)) return "smoke-postgres";
   const isAboutBoth = loads(file, "test/support/engine.ts") && !matches(file, [...aboutSqlite, ...aboutNoEngine]);
   if (!matches(file, onPostgresOnly) && !isAboutBoth) return undefined;
-  return startsPrograms(file) || isAboutCosts(file) ? "postgres-programs" : "postgres";
+  if (isAboutCosts(file) || replacesModules(file)) return "postgres-isolated";
+  return startsPrograms(file) ? "postgres-programs" : "postgres";
 }
 
 /** @returns the test files of a project, as paths below the root of the repository. */
