@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import type { Server as HttpServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { type BareServer, startBareServer } from "../../test/support/http-server.ts";
 import { rawRequest } from "../../test/support/raw-request.ts";
 import { receiveBody, refuseFiles } from "./body/receive-body.ts";
@@ -64,7 +65,26 @@ test.each([
   expect(answer.split("\r\n", 1)[0]).toContain(` ${status} `);
   expect(answer).toMatch(/x-request-id: [0-9a-f]{16}/i);
   expect(answer).toMatch(/content-type: application\/json/i);
+  expect(answer).toMatch(/content-security-policy: default-src 'none'/i);
   expect(answer).not.toContain("HPE_");
+});
+
+test("the gateway's listener has the time limits of the first one, and refuses as it does", async () => {
+  server = startBareServer({ PWP__PUBLIC_GATEWAY_PORT: "0" });
+  const { fastify, gateway } = server;
+  if (gateway === undefined) throw new Error("There is no second listener.");
+  const limitsOf = ({ timeout, keepAliveTimeout, headersTimeout, requestTimeout }: HttpServer) => [
+    ...[timeout, keepAliveTimeout, headersTimeout, requestTimeout],
+  ];
+  expect(limitsOf(gateway)).toEqual(limitsOf(fastify.server));
+  gateway.listen(0, "127.0.0.1");
+  await once(gateway, "listening");
+  onTestFinished(() => void gateway.close());
+  const origin = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+  const malformed = await rawRequest(origin, "BREW /api/ok HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(malformed).toMatch(/x-request-id: [0-9a-f]{16}/i);
+  const expecting = `GET /api/ok HTTP/1.1\r\nHost: a\r\nExpect: cake\r\n${close}\r\n`;
+  expect(await rawRequest(origin, expecting)).toMatch(/ 417 .*x-request-id: [0-9a-f]{16}/is);
 });
 
 test("CONNECT and an upgrade to another protocol end quietly", async () => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { connect, Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { type AddressInfo, connect, Socket } from "node:net";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { type BareServer, startBareServer } from "../../test/support/http-server.ts";
 import { limitConnections } from "./connections.ts";
 
@@ -39,8 +39,8 @@ interface Client {
 }
 
 /** Resolves when the server has accepted the connection, whether or not it refuses it then. */
-async function open(port: number, localAddress: string): Promise<Client> {
-  const accepted = once(server.fastify.server, "connection");
+async function open(port: number, localAddress: string, listener = server.fastify.server): Promise<Client> {
+  const accepted = once(listener, "connection");
   const socket = connect({ port, host: "127.0.0.1", localAddress }).setEncoding("latin1");
   sockets.push(socket);
   let received = "";
@@ -160,6 +160,19 @@ test("connections of a trusted proxy are not counted", async () => {
 test("connections of a proxy that is not trusted are counted", async () => {
   const port = await listen({ ...untrusted, PWP__CONNECTIONS__PER_CLIENT: "1" });
   const first = await open(port, "127.0.0.2");
+  server.clock.advance(2_000);
+  await open(port, "127.0.0.2");
+  await first.ended;
+});
+
+test("connections of the gateway's listener are counted with those of the first one", async () => {
+  const port = await listen({ ...untrusted, PWP__CONNECTIONS__PER_CLIENT: "1", PWP__PUBLIC_GATEWAY_PORT: "0" });
+  const { gateway } = server;
+  if (gateway === undefined) throw new Error("There is no second listener.");
+  gateway.listen(0, "127.0.0.1");
+  await once(gateway, "listening");
+  onTestFinished(() => void gateway.close());
+  const first = await open((gateway.address() as AddressInfo).port, "127.0.0.2", gateway);
   server.clock.advance(2_000);
   await open(port, "127.0.0.2");
   await first.ended;
