@@ -59,6 +59,8 @@ describe("failed emails", () => {
     await expect(mail.discard(1, failing)).rejects.toThrow("cannot be written");
     expect(await mail.retry(1, nothingElse)).toBe("queued");
     expect(await mail.retry(1, nothingElse)).toBe("unknown");
+    // Its attempts begin anew.
+    sink.refuseNext(2, { at: "message", code: 554, text: "5.7.1 no" });
     await deliverAll(fixture);
     expect(sink.messages()).toMatchObject([{ recipients: ["ada@example.com"] }]);
     expect(await mail.retry(1, nothingElse)).toBe("unknown");

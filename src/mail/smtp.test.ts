@@ -1,5 +1,5 @@
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { describe, expect, it, onTestFinished } from "vitest";
+import tls, { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { testConfig } from "../../test/support/domain.ts";
 import { type MailSink, startMailSink } from "../../test/support/mail-sink.ts";
 import { mistakesOf } from "../../test/support/settings.ts";
@@ -132,6 +132,17 @@ describe("encryption", () => {
     trust(sink);
     expect(await mailer.send(message, neverAborted)).toMatchObject({ outcome: "accepted" });
     expect(sink.messages()).toMatchObject([{ encrypted: true }]);
+  });
+
+  it("begins with the connection on port 465", async () => {
+    const connecting = vi.spyOn(tls, "connect").mockImplementation(() => {
+      throw new Error("There is no network.");
+    });
+    onTestFinished(() => connecting.mockRestore());
+    const { environment } = await startMailSink();
+    const settings = settingsOf({ ...environment, PWP__MAIL__SMTP_PORT: "465" });
+    expect(await createSmtpMailer(settings).check()).toBeDefined();
+    expect(connecting).toHaveBeenCalledWith(expect.objectContaining({ port: 465 }), expect.anything());
   });
 
   it("accepts any certificate if the operator chose so", async () => {
