@@ -136,10 +136,13 @@ describe("createKeyring", () => {
     }
   });
 
-  test("refuses an empty ring, a wrong length and a key given twice", () => {
+  test("refuses an empty ring, a wrong length, a key given twice and two keys with one id", () => {
     expect(() => ring()).toThrow("There is no master key.");
     expect(() => ring(first, Buffer.alloc(31))).toThrow("Master key 2 is not 32 bytes long.");
     expect(() => ring(first, second, Buffer.from(first))).toThrow("Master key 3 is given twice.");
+    // Found by search: the ids of both are a8a4aaad.
+    const sameIds = ["10a22", "1b5e2"].map((digits) => hex(digits.padStart(64, "0")));
+    expect(() => ring(...sameIds)).toThrow("Master key 2 has the key id of another one");
   });
 });
 
