@@ -1,5 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { makeCertificate } from "../../test/support/certificate.ts";
 import { always, everyOther, type Fault, type FaultPlan } from "../../test/support/s3/faults.ts";
 import { startForeignStore } from "../../test/support/s3/foreign-store.ts";
 import { bucket, credentials, type ObjectStore, region, startObjectStore } from "../../test/support/s3/object-store.ts";
@@ -112,6 +116,15 @@ describe("uploads", () => {
     await expect(read(store)).rejects.toBeInstanceOf(BlobMissingError);
   });
 
+  test.each<[Fault, string, string]>([
+    ["wrong_digest", "CompleteMultipartUpload", "WrongETag"],
+    ["wrong_size", "HeadObject", "WrongSize"],
+  ])("an object of several parts that is not what was sent (%s) is an error, and removed", async (fault, at, code) => {
+    const { store, remote } = await openFaulty(always(fault, at));
+    await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toMatchObject({ code });
+    expect([...remote.objects.keys(), ...remote.uploads.keys()]).toEqual([]);
+  });
+
   test("an error in a response with status 200 is recognised", async () => {
     const { store } = await openFaulty(always("error_in_success", "CompleteMultipartUpload"));
     await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toMatchObject({
@@ -154,6 +167,16 @@ describe("uploads", () => {
     remote.plan = () => undefined;
     await store.delete(key);
     expect(remote.uploads.size).toBe(0);
+  });
+
+  test("a deletion ends the uploads of its key alone, and fails while the store still lists them", async () => {
+    const { store, remote } = await openFaulty();
+    for (const at of [path, `${path}0`]) remote.uploads.set(at, { path: at, parts: new Map() });
+    remote.plan = always("gone", "AbortMultipartUpload");
+    await expect(store.delete(key)).rejects.toMatchObject({ code: "UploadsRemain" });
+    remote.plan = () => undefined;
+    await store.delete(key);
+    expect([...remote.uploads.keys()]).toEqual([`${path}0`]);
   });
 
   test("the first upload, whose response was lost, is removed with the key", async () => {
@@ -361,6 +384,19 @@ describe("a failing store", () => {
     await expect(store.write(key, chunksOf(Buffer.from("a")))).rejects.toMatchObject({ code: "ETIMEDOUT" });
     expect(remote.operations).toEqual(["PutObject", "PutObject", "ListMultipartUploads"]);
     expect(clock.now() - startedAt).toBeLessThan(idleMsMax);
+  });
+
+  test("gets nothing if its certificate cannot be verified", async () => {
+    const requests: string[] = [];
+    const { key: privateKey, certificate } = makeCertificate();
+    const https = createServer({ key: privateKey, cert: certificate }, ({ url = "" }) => void requests.push(url));
+    https.listen(0, "127.0.0.1");
+    await once(https, "listening");
+    onTestFinished(() => void https.close());
+    const endpoint = `https://127.0.0.1:${(https.address() as AddressInfo).port}`;
+    const store = openStore({ endpoint, bucket, ...credentials });
+    await expect(read(store)).rejects.toMatchObject({ code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+    expect(requests).toEqual([]);
   });
 
   test("causes a store error, not a bug, if it is unreachable", async () => {

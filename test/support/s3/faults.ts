@@ -18,6 +18,8 @@ export type Fault =
   | "damaged"
   /** The store reports a digest of other bytes. */
   | "wrong_digest"
+  /** The store reports another size. */
+  | "wrong_size"
   /** The response arrives in many small chunks. */
   | "slow"
   /** The connection breaks during the response. */
@@ -87,7 +89,9 @@ export function faultOf(fault: Fault | undefined, act: () => Reply): Reply | "si
     case "error_in_success":
       return { ...refuse(200, "InternalError") };
     case "wrong_digest":
-      return withHeaders(act(), { etag: '"00000000000000000000000000000000"' });
+      return withWrongDigest(act());
+    case "wrong_size":
+      return withHeaders(act(), { "content-length": "1" });
     case "slow":
       return { ...act(), ends: "slowly" };
     case "cut":
@@ -108,4 +112,11 @@ export function faultOf(fault: Fault | undefined, act: () => Reply): Reply | "si
 
 function withHeaders(reply: Reply, headers: Readonly<Record<string, string>>): Reply {
   return { ...reply, headers: { ...reply.headers, ...headers } };
+}
+
+/** In the header, and in the answer about an object of several parts. */
+function withWrongDigest(reply: Reply): Reply {
+  const zeros = "0".repeat(32);
+  const body = Buffer.from(String(reply.body ?? "").replace(/[0-9a-f]{32}(?=-\d)/, zeros));
+  return withHeaders({ ...reply, body }, { etag: `"${zeros}"` });
 }
