@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
+import { changeUsers } from "../support/access-rows.ts";
 import { readRows } from "../support/engine-database.ts";
 import { nextAbout, startMailSink } from "../support/mail-sink.ts";
 import { shapes } from "../support/provider.ts";
@@ -85,14 +86,18 @@ test("only an administrator who is enabled gets one, and it ends with the role",
   expect(await accounts.makeBreakGlassLink(bob.id, shell)).toEqual({ outcome: "disabled" });
 });
 
-test("every administrator gets an email, also one by a group, and none has the link", async () => {
+test("every administrator who is enabled gets an email, also one by a group, and none has the link", async () => {
   const sink = await startMailSink({ baseUrl });
   const settings = { ...sink.environment, PWP__OIDC__ONLY: "true", PWP__OIDC__ADMIN_GROUP: "admins" };
   const site = await startSignOnApp(settings, shapes.authentik);
   const bob = "bob@example.com";
   site.provider.people.set("b-1", { email: bob, email_verified: true, groups: ["admins"] });
   site.provider.people.set("e-1", { email: "eve@example.com", email_verified: true, groups: [] });
-  for (const person of ["b-1", "e-1"]) await site.signOn(site.newVisitor(), person);
+  const dora = "dora@example.com";
+  site.provider.people.set("d-1", { email: dora, email_verified: true, groups: ["admins"] });
+  for (const person of ["b-1", "e-1", "d-1"]) await site.signOn(site.newVisitor(), person);
+  // Her session stays, so only her account says so.
+  await changeUsers(site.app.app.domain, { disabledAt: site.app.clock.now() }, dora);
   const { token, informed } = await make(site);
   expect(informed).toBe(2);
   for (const to of [ada, bob]) expect(await nextAbout(sink, to, "A break-glass link was made")).toContain(ada);
