@@ -202,6 +202,16 @@ describe("a mailed link to the linking page", () => {
     expect((await visitor.post(confirmPath, { token })).statusCode).toBe(401);
   });
 
+  test("is mailed ten times an hour to one account, in all browsers together", async () => {
+    const { site, visitor } = await begin();
+    const mail = async (from: CookieClient) => (await from.post(`${confirmPath}/mail`)).statusCode;
+    for (let mails = 2; mails <= 10; mails += 1) expect(await mail(visitor)).toBe(200);
+    expect(await mail(visitor)).toBe(429);
+    const other = site.newVisitor();
+    await site.signOn(other, "a-1");
+    expect(await mail(other)).toBe(429);
+  });
+
   test("links nothing once the account has another address than the one that it was mailed to", async () => {
     const { site, visitor, token } = await begin();
     await changeUsers(site.app.app.domain, { email: "ada@elsewhere.example" }, ada);
