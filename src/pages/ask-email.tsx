@@ -67,8 +67,8 @@ export function askEmailView({ path, keepsTyped, texts, email, sent, state }: As
         <h1>{text.heading}</h1>
         <p class="lead">{text.lead}</p>
         {sent && <Notice tone="success" icon="check" alert text={text.sent} />}
-        <FormNotices state={state} page={page} />
-        <PostForm page={page} class="form" action={path}>
+        <FormNotices state={state} />
+        <PostForm class="form" action={path}>
           <EmailField label={page.messages.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
           <Submit label={text.submit} look="wide" />
         </PostForm>

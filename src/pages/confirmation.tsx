@@ -58,7 +58,7 @@ export function confirmView(token: string, page: PageContext): Page {
     <Layout page={page} title={confirmation.heading} privatePage width="narrow">
       <MessageCard icon="shield" heading={confirmation.heading}>
         <p class="lead">{confirmation.lead}</p>
-        <PostForm page={page} class="form" action="/users/confirmation">
+        <PostForm class="form" action="/users/confirmation">
           <input type="hidden" name="confirmation_token" value={token} />
           <Submit label={confirmation.submit} look="wide" />
         </PostForm>
@@ -76,12 +76,11 @@ export function invalidConfirmationView(forAnybody: boolean, page: PageContext):
       <MessageCard icon="clock" heading={confirmation.invalidHeading}>
         <p class="lead">{confirmation.invalid}</p>
         <ButtonLink
-          page={page}
           to={forAnybody ? "/users/confirmation/new" : "/users/edit"}
           label={forAnybody ? confirmation.againHeading : profile.heading}
           look="primary"
         />
-        <ButtonLink page={page} to="/users/sign_in" label={page.messages.signIn.submit} />
+        <ButtonLink to="/users/sign_in" label={page.messages.signIn.submit} />
       </MessageCard>
     </Layout>
   );
@@ -94,7 +93,7 @@ export function noConfirmationView(isRequired: boolean, page: PageContext): Page
     <Layout page={page} title={confirmation.againHeading} width="narrow">
       <MessageCard icon="shield" heading={confirmation.againHeading}>
         <p class="lead">{isRequired ? confirmation.unavailable : confirmation.noMail}</p>
-        <ButtonLink page={page} to="/users/sign_in" label={page.messages.signIn.submit} />
+        <ButtonLink to="/users/sign_in" label={page.messages.signIn.submit} />
       </MessageCard>
     </Layout>
   );

@@ -27,7 +27,7 @@ export function deletedView(page: PageContext): Page {
     <Layout page={page} title={deleted.title} privatePage width="narrow" scripts={["deleted.js"]}>
       <MessageCard icon="check" heading={deleted.heading}>
         <p class="lead">{deleted.text}</p>
-        <HomeButton page={page} />
+        <HomeButton />
       </MessageCard>
     </Layout>
   );

@@ -48,7 +48,7 @@ export function emailConfirmationView(shown: EmailConfirmation, page: PageContex
       {shown.is === "asked" ? (
         <MessageCard icon="shield" heading={newEmail.heading}>
           <p class="typed">{newEmail.text.parts({ email: <strong dir="ltr">{shown.email}</strong> })}</p>
-          <PostForm page={page} class="form" action={newEmailPath}>
+          <PostForm class="form" action={newEmailPath}>
             <input type="hidden" name="token" value={shown.token} />
             <Submit label={newEmail.submit} look="wide" />
           </PostForm>
@@ -68,11 +68,7 @@ function Outcome({ is, page }: { readonly is: "changed" | "invalid" | "taken"; r
   return (
     <MessageCard icon={changed ? "check" : "alert"} heading={changed ? newEmail.changed : newEmail.invalid}>
       <p>{changed ? newEmail.changedText : is === "taken" ? newEmail.taken : newEmail.invalidText}</p>
-      <ButtonLink
-        page={page}
-        to={signedIn ? "/users/edit" : "/users/sign_in"}
-        label={signedIn ? nav.account : signIn.heading}
-      />
+      <ButtonLink to={signedIn ? "/users/edit" : "/users/sign_in"} label={signedIn ? nav.account : signIn.heading} />
     </MessageCard>
   );
 }

@@ -77,7 +77,7 @@ export function closedView(closed: ClosedEntry, page: PageContext): Page {
     <Layout page={page} title={heading} width="narrow">
       <MessageCard icon="shield" heading={heading}>
         <p class="lead">{text}</p>
-        {closed === "sign-on only" && <ButtonLink page={page} to={signInPath} label={nav.signIn} look="primary" />}
+        {closed === "sign-on only" && <ButtonLink to={signInPath} label={nav.signIn} look="primary" />}
       </MessageCard>
     </Layout>
   );

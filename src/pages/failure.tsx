@@ -108,7 +108,7 @@ function NextStep({ model, page }: NextStepProps) {
   const { failure, sending } = page.messages;
   if (lacksFactor) return <InNewTab path={factorsPath} label={failure.factorLink} page={page} />;
   if (status === 401 && hasTyped(model)) return <InNewTab path={signInPath} label={sending.signIn} page={page} />;
-  return <HomeButton page={page} />;
+  return <HomeButton />;
 }
 
 /** The form with what was typed stays in its own tab. */

@@ -72,8 +72,8 @@ export function firstRunView({ email, state }: FirstRunModel, page: PageContext)
       <div class="card">
         <h1>{firstRun.heading}</h1>
         <p class="lead">{firstRun.lead}</p>
-        <FormNotices state={state} page={page} />
-        <PostForm page={page} class="form" action="/first_run">
+        <FormNotices state={state} />
+        <PostForm class="form" action="/first_run">
           <CodeField
             of="letters and digits"
             id="boot_code"
@@ -83,12 +83,7 @@ export function firstRunView({ email, state }: FirstRunModel, page: PageContext)
             focus
           />
           <EmailField label={fields.email} autoComplete="username" value={email} problem={problems.email} />
-          <NewPasswordField
-            messages={page.messages}
-            id="password"
-            label={fields.password}
-            problem={problems.password}
-          />
+          <NewPasswordField id="password" label={fields.password} problem={problems.password} />
           <Submit label={firstRun.submit} look="wide" />
         </PostForm>
       </div>

@@ -4,7 +4,7 @@ import { aboutPath } from "./about/path.ts";
 import { accountPath, accountTabPath } from "./account/path.ts";
 import type { AssetName } from "./assets.ts";
 import { keepsLanguage } from "./language-choice.ts";
-import { type PageContext, type PageUser, pageHref, withLocale } from "./page.ts";
+import { type PageContext, PageProvider, type PageUser, pageHref, useMessages, usePage, withLocale } from "./page.ts";
 import { Icon } from "./parts/icon.tsx";
 import { Keys } from "./parts/keys.tsx";
 import { LinkCard } from "./parts/link-card.tsx";
@@ -55,67 +55,69 @@ export function Layout({
   const { messages, assetUrl, assetIntegrity, theme, appearance } = page;
   const { themeMode } = appearance;
   return (
-    <html
-      lang={messages.locale.tag}
-      dir={messages.locale.dir}
-      data-locale={messages.locale.formatTag}
-      data-account={page.user?.id}
-      data-keeps-keys={page.user?.staysSignedIn || undefined}
-    >
-      <head>
-        <meta charset="utf-8" />
-        <title>{`${title} · ${nameOf(theme)}`}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content={themeMode === "auto" ? "light dark" : themeMode} />
-        {themeMode !== "light" && <meta name="theme-color" content="#0f1514" media={darkMedia(themeMode)} />}
-        {themeMode !== "dark" && <meta name="theme-color" content="#f5f6f3" />}
-        <meta name="referrer" content="no-referrer" />
-        {leadsTo !== undefined && <meta http-equiv="refresh" content={`0;url=${leadsTo}`} />}
-        {hasCard && <LinkCard page={page} title={title} />}
-        {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
-        {(["sealpush.css", ...(page.user === null ? [] : (["signed-in.css"] as const)), ...styles] as const).map(
-          (name) => (
-            <link key={name} rel="stylesheet" href={assetUrl(name)} />
-          ),
-        )}
-        {themeMode !== "light" &&
-          darkSheetsOf(theme).map((name) => (
-            <link key={name} rel="stylesheet" href={assetUrl(name)} media={darkMedia(themeMode)} />
+    <PageProvider value={page}>
+      <html
+        lang={messages.locale.tag}
+        dir={messages.locale.dir}
+        data-locale={messages.locale.formatTag}
+        data-account={page.user?.id}
+        data-keeps-keys={page.user?.staysSignedIn || undefined}
+      >
+        <head>
+          <meta charset="utf-8" />
+          <title>{`${title} · ${nameOf(theme)}`}</title>
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="color-scheme" content={themeMode === "auto" ? "light dark" : themeMode} />
+          {themeMode !== "light" && <meta name="theme-color" content="#0f1514" media={darkMedia(themeMode)} />}
+          {themeMode !== "dark" && <meta name="theme-color" content="#f5f6f3" />}
+          <meta name="referrer" content="no-referrer" />
+          {leadsTo !== undefined && <meta http-equiv="refresh" content={`0;url=${leadsTo}`} />}
+          {hasCard && <LinkCard title={title} />}
+          {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
+          {(["sealpush.css", ...(page.user === null ? [] : (["signed-in.css"] as const)), ...styles] as const).map(
+            (name) => (
+              <link key={name} rel="stylesheet" href={assetUrl(name)} />
+            ),
+          )}
+          {themeMode !== "light" &&
+            darkSheetsOf(theme).map((name) => (
+              <link key={name} rel="stylesheet" href={assetUrl(name)} media={darkMedia(themeMode)} />
+            ))}
+          <ThemeStyle theme={theme} />
+          {!privatePage && !page.recipientsOnly && (
+            <>
+              <link rel="manifest" href={manifestPath} />
+              <link rel="apple-touch-icon" href={assetUrl("icon-180.png")} />
+            </>
+          )}
+          <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />
+          {(isStill
+            ? []
+            : ([
+                "page.js",
+                ...(page.user === null ? [] : (["signed-in.js"] as const)),
+                ...(asksFirstAt === undefined ? [] : (["ask-first.js"] as const)),
+                ...scripts,
+              ] as const)
+          ).map((name) => (
+            <script key={name} type="module" src={assetUrl(name)} integrity={assetIntegrity(name)} />
           ))}
-        <ThemeStyle theme={theme} />
-        {!privatePage && !page.recipientsOnly && (
-          <>
-            <link rel="manifest" href={manifestPath} />
-            <link rel="apple-touch-icon" href={assetUrl("icon-180.png")} />
-          </>
-        )}
-        <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />
-        {(isStill
-          ? []
-          : ([
-              "page.js",
-              ...(page.user === null ? [] : (["signed-in.js"] as const)),
-              ...(asksFirstAt === undefined ? [] : (["ask-first.js"] as const)),
-              ...scripts,
-            ] as const)
-        ).map((name) => (
-          <script key={name} type="module" src={assetUrl(name)} integrity={assetIntegrity(name)} />
-        ))}
-      </head>
-      <body>
-        <a class="skip-link" href="#content">
-          {messages.nav.skip}
-        </a>
-        <Header page={page} />
-        <main id="content" class={`content content-${width}`} tabIndex={-1}>
-          <FaultNotices page={page} />
-          {children}
-          {asksFirstAt !== undefined && <AsksFirst at={asksFirstAt} page={page} />}
-        </main>
-        <Footer page={page} />
-        {page.user !== null && <Keys page={page} />}
-      </body>
-    </html>
+        </head>
+        <body>
+          <a class="skip-link" href="#content">
+            {messages.nav.skip}
+          </a>
+          <Header />
+          <main id="content" class={`content content-${width}`} tabIndex={-1}>
+            <FaultNotices />
+            {children}
+            {asksFirstAt !== undefined && <AsksFirst at={asksFirstAt} />}
+          </main>
+          <Footer />
+          {page.user !== null && <Keys />}
+        </body>
+      </html>
+    </PageProvider>
   );
 }
 
@@ -140,13 +142,14 @@ function darkMedia(themeMode: "auto" | "dark"): string {
   return themeMode === "auto" ? prefersDark : "screen";
 }
 
-function Header({ page }: { readonly page: PageContext }) {
+function Header() {
+  const page = usePage();
   if (page.recipientsOnly) {
     return (
       <header class="site-header">
         <div class="site-header-inner">
           <span class="wordmark">
-            <Wordmark page={page} />
+            <Wordmark />
           </span>
         </div>
       </header>
@@ -156,15 +159,16 @@ function Header({ page }: { readonly page: PageContext }) {
     <header class="site-header">
       <div class="site-header-inner">
         <a class="wordmark" href={pageHref(page, "/")}>
-          <Wordmark page={page} />
+          <Wordmark />
         </a>
-        <Navigation page={page} />
+        <Navigation />
       </div>
     </header>
   );
 }
 
-function Navigation({ page }: { readonly page: PageContext }) {
+function Navigation() {
+  const page = usePage();
   const { nav, requests } = page.messages;
   const link = (path: string, label: string) => (
     <a href={pageHref(page, path)} aria-current={currentIn(page.selfPath, path)}>
@@ -175,7 +179,7 @@ function Navigation({ page }: { readonly page: PageContext }) {
     const signIn = page.signIns && link("/users/sign_in", nav.signIn);
     if (page.mayRequest) {
       return (
-        <Menu page={page}>
+        <Menu>
           {link("/", nav.newPush)}
           {link(newRequestPath, requests.make)}
           {signIn}
@@ -190,7 +194,7 @@ function Navigation({ page }: { readonly page: PageContext }) {
     );
   }
   return (
-    <Menu page={page} account={<AccountMenu user={page.user} link={link} page={page} />}>
+    <Menu account={<AccountMenu user={page.user} link={link} />}>
       {link("/", nav.newPush)}
       {link("/p", nav.pushes)}
       {page.mayRequest && link("/requests", requests.heading)}
@@ -201,11 +205,11 @@ function Navigation({ page }: { readonly page: PageContext }) {
 interface AccountMenuProps {
   readonly user: PageUser;
   readonly link: (path: string, label: string) => ComponentChildren;
-  readonly page: PageContext;
 }
 
 /** Opens without scripts; they close it (browser/parts/menus.ts). */
-function AccountMenu({ user, link, page }: AccountMenuProps) {
+function AccountMenu({ user, link }: AccountMenuProps) {
+  const page = usePage();
   const { nav, keys, profile } = page.messages;
   const signedInAs = nav.signedInAs({ email: user.email });
   return (
@@ -226,7 +230,7 @@ function AccountMenu({ user, link, page }: AccountMenuProps) {
         <button type="button" class="link-button" hidden data-scripted data-shows-keys>
           {keys.heading}
         </button>
-        <PostForm page={page} action="/users/sign_out">
+        <PostForm action="/users/sign_out">
           <button type="submit" class="link-button">
             {nav.signOut}
           </button>
@@ -237,17 +241,8 @@ function AccountMenu({ user, link, page }: AccountMenuProps) {
 }
 
 /** For more links than fit into one row of a narrow screen: there they are in a menu. */
-function Menu({
-  page: {
-    messages: { nav },
-  },
-  account,
-  children,
-}: {
-  readonly page: PageContext;
-  readonly account?: ComponentChildren;
-  readonly children: ComponentChildren;
-}) {
+function Menu({ account, children }: { readonly account?: ComponentChildren; readonly children: ComponentChildren }) {
+  const { nav } = useMessages();
   return (
     <nav class="site-menus" aria-label={nav.main}>
       <details class="menu site-menu" name="menu">
@@ -266,7 +261,8 @@ function currentIn(selfPath: string | null, path: string): "page" | "true" | und
   return path !== "/" && current.startsWith(`${path}/`) ? "true" : undefined;
 }
 
-function FaultNotices({ page: { faults, messages } }: { readonly page: PageContext }) {
+function FaultNotices() {
+  const { faults, messages } = usePage();
   const { trustProxy, noAccountEmails = false, mailServer } = faults;
   return (
     <>
@@ -291,7 +287,8 @@ function FaultNotices({ page: { faults, messages } }: { readonly page: PageConte
   );
 }
 
-function Footer({ page }: { readonly page: PageContext }) {
+function Footer() {
+  const page = usePage();
   const { about, footer, locale } = page.messages;
   const { selfPath } = page;
   const { disclaimer, showsFooterMenu, showsVersion } = page.appearance;
@@ -307,9 +304,7 @@ function Footer({ page }: { readonly page: PageContext }) {
         {showsVersion && <span>{`${productName} ${page.version}`}</span>}
         {showsFooterMenu && <a href={pageHref(page, aboutPath)}>{about.title}</a>}
         {showsFooterMenu && !page.recipientsOnly && <a href={pageHref(page, "/help/api")}>{footer.apiDocs}</a>}
-        {showsFooterMenu && !page.recipientsOnly && selfPath !== null && (
-          <ThemeSwitch page={page} selfPath={selfPath} />
-        )}
+        {showsFooterMenu && !page.recipientsOnly && selfPath !== null && <ThemeSwitch selfPath={selfPath} />}
         {showsFooterMenu && selfPath !== null && (
           <nav aria-label={footer.language}>
             <ul class="language-list">
@@ -335,10 +330,11 @@ function Footer({ page }: { readonly page: PageContext }) {
 }
 
 /** A form without a script: the server renders the chosen colours, so that no page flashes in others first. */
-function ThemeSwitch({ page, selfPath }: { readonly page: PageContext; readonly selfPath: string }) {
+function ThemeSwitch({ selfPath }: { readonly selfPath: string }) {
+  const page = usePage();
   const { footer } = page.messages;
   return (
-    <PostForm page={page} action={themeChoicePath} class="theme-switch">
+    <PostForm action={themeChoicePath} class="theme-switch">
       <fieldset data-theme-switch>
         <legend class="visually-hidden">{footer.theme}</legend>
         <input type="hidden" name="next" value={selfPath} />

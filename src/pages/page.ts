@@ -1,4 +1,5 @@
-import type { VNode } from "preact";
+import { createContext, type VNode } from "preact";
+import { useContext } from "preact/hooks";
 import { renderToString } from "preact-render-to-string";
 import type { Theme } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
@@ -80,6 +81,23 @@ export interface PageContext {
   readonly appearance: Config["appearance"];
   /** Version of the application. */
   readonly version: string;
+}
+
+const CurrentPage = createContext<PageContext | undefined>(undefined);
+
+/** `Layout` provides its page to every part within it. */
+export const PageProvider = CurrentPage.Provider;
+
+/** The page that a part is in. Only for components: a view has its page as a parameter. */
+export function usePage(): PageContext {
+  const page = useContext(CurrentPage);
+  if (page === undefined) throw new Error("A part of a page was rendered outside of a layout.");
+  return page;
+}
+
+/** The texts of the page that a part is in. */
+export function useMessages(): Messages {
+  return usePage().messages;
 }
 
 /** What the parts of a page get. */

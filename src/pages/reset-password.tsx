@@ -75,16 +75,10 @@ export function newPasswordView({ token, state }: NewPasswordModel, page: PageCo
       <div class="card">
         <h1>{recovery.newHeading}</h1>
         <p class="lead">{recovery.newLead}</p>
-        <FormNotices state={state} page={page} />
-        <PostForm page={page} class="form" action="/users/password/edit">
+        <FormNotices state={state} />
+        <PostForm class="form" action="/users/password/edit">
           <input type="hidden" name="reset_password_token" value={token} />
-          <NewPasswordField
-            messages={page.messages}
-            id="password"
-            label={entry.fields.newPassword}
-            problem={state.problems.password}
-            focus
-          />
+          <NewPasswordField id="password" label={entry.fields.newPassword} problem={state.problems.password} focus />
           <Submit label={recovery.newSubmit} look="wide" />
         </PostForm>
       </div>
@@ -98,7 +92,7 @@ export function invalidResetView(page: PageContext): Page {
     <Layout page={page} title={recovery.invalidHeading} width="narrow">
       <MessageCard icon="clock" heading={recovery.invalidHeading}>
         <p class="lead">{recovery.invalid}</p>
-        <ButtonLink page={page} to="/users/password/new" label={recovery.another} look="primary" />
+        <ButtonLink to="/users/password/new" label={recovery.another} look="primary" />
       </MessageCard>
     </Layout>
   );

@@ -79,8 +79,8 @@ export function signUpView({ email, state, takesFiles }: SignUpModel, page: Page
       <div class="card">
         <h1>{signUp.heading}</h1>
         <p class="lead">{takesFiles ? signUp.lead : signUp.leadWithoutFiles}</p>
-        <FormNotices state={state} page={page} />
-        <PostForm page={page} class="form" action="/users/sign_up">
+        <FormNotices state={state} />
+        <PostForm class="form" action="/users/sign_up">
           <EmailField
             label={fields.email}
             autoComplete="username"
@@ -89,7 +89,6 @@ export function signUpView({ email, state, takesFiles }: SignUpModel, page: Page
             focus={problems.password === undefined || problems.email !== undefined}
           />
           <NewPasswordField
-            messages={page.messages}
             id="password"
             label={fields.password}
             problem={problems.password}
@@ -132,7 +131,7 @@ export function signUpSentView(email: string, page: PageContext): Page {
           })}
         </p>
         <p>{signUp.sentAdvice}</p>
-        <ButtonLink page={page} to="/users/confirmation/new" label={signUp.again} />
+        <ButtonLink to="/users/confirmation/new" label={signUp.again} />
       </MessageCard>
     </Layout>
   );

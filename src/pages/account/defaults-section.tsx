@@ -21,7 +21,7 @@ export function DefaultsSection({ model, page }: AccountProps) {
   return (
     <Section name="defaults" heading={defaults.heading}>
       <p>{defaults.lead}</p>
-      <PostForm page={page} class="form" action={`${accountPath}/defaults`}>
+      <PostForm class="form" action={`${accountPath}/defaults`}>
         <SelectField
           id="first_kind"
           name="first_kind"
@@ -36,7 +36,7 @@ export function DefaultsSection({ model, page }: AccountProps) {
           ))}
         </div>
         <FormEnd label={defaults.submit}>
-          <ButtonLink page={page} to={presetsPath} label={page.messages.presets.manage} />
+          <ButtonLink to={presetsPath} label={page.messages.presets.manage} />
         </FormEnd>
       </PostForm>
     </Section>

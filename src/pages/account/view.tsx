@@ -76,7 +76,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
       {model.done !== null && model.done !== "confirmation" && (
         <Notice tone="success" icon="check" alert text={profile.saved[model.done]} />
       )}
-      <FormNotices state={model.state} problems={found} page={page} />
+      <FormNotices state={model.state} problems={found} />
       <div class="cards">{sections[model.tab]({ model, page })}</div>
     </Layout>
   );
@@ -107,14 +107,14 @@ function TokensSection({ model, page }: AccountProps) {
           <ul>
             {model.newTokens.map(({ id, name, createdAt }) => (
               <li key={id}>
-                <bdi>{name}</bdi> · <LocalTime timeMs={createdAt} messages={page.messages} />
+                <bdi>{name}</bdi> · <LocalTime timeMs={createdAt} />
               </li>
             ))}
           </ul>
         </Notice>
       )}
       <div class="form-end">
-        <ButtonLink page={page} to="/users/token" label={tokens.manage} />
+        <ButtonLink to="/users/token" label={tokens.manage} />
       </div>
     </Section>
   );
@@ -147,7 +147,7 @@ function EmailSection({ model, page }: AccountProps) {
         </Notice>
       )}
       {model.mayConfirm && <Confirmation model={model} page={page} />}
-      <PostForm page={page} class="form" action={`${accountPath}/email`}>
+      <PostForm class="form" action={`${accountPath}/email`}>
         <EmailField
           label={email.new}
           hint={model.confirmsByMail ? email.hintLink : email.hintAtOnce}
@@ -179,7 +179,7 @@ function Confirmation({ model, page }: AccountProps) {
           {problem}
         </p>
       )}
-      <PostForm page={page} action={`${accountPath}/email/confirmation`} answerAt="email_section">
+      <PostForm action={`${accountPath}/email/confirmation`} answerAt="email_section">
         <div class="form-end">
           <button
             type="submit"
@@ -200,7 +200,7 @@ function PasswordSection({ model, page }: AccountProps) {
   return (
     <Section name="password" heading={password.heading}>
       <p>{model.hasPassword ? password.lead : password.firstLead}</p>
-      <PostForm page={page} class="form" action={`${accountPath}/password`}>
+      <PostForm class="form" action={`${accountPath}/password`}>
         {/* For password managers, which store a password under its user name. */}
         <input type="text" name="username" value={model.email} autoComplete="username" hidden readOnly />
         {model.hasPassword && (
@@ -210,12 +210,7 @@ function PasswordSection({ model, page }: AccountProps) {
             problem={model.state.problems.current_password}
           />
         )}
-        <NewPasswordField
-          messages={page.messages}
-          id="new_password"
-          label={password.new}
-          problem={model.state.problems.new_password}
-        />
+        <NewPasswordField id="new_password" label={password.new} problem={model.state.problems.new_password} />
         {model.tokensInUse > 0 && (
           <Checkbox
             id={revokeTokensField}
@@ -239,7 +234,7 @@ function LanguageSection({ model, page }: AccountProps) {
   ];
   return (
     <Section name="language" heading={language.heading}>
-      <PostForm page={page} class="form" action={`${accountPath}/language`}>
+      <PostForm class="form" action={`${accountPath}/language`}>
         <SelectField
           id="language"
           name="language"
@@ -265,7 +260,7 @@ function SessionsSection({ model, page }: AccountProps) {
         ))}
       </ul>
       {model.sessions.some((session) => !session.current) && (
-        <PostForm page={page} action={`${accountPath}/sessions/end_others`}>
+        <PostForm action={`${accountPath}/sessions/end_others`}>
           <Submit label={sessions.others} look="plain" />
         </PostForm>
       )}
@@ -291,7 +286,7 @@ function SessionItem({ session, now, page }: SessionRowProps) {
         </h3>
         {session.current && <span class="badge badge-active">{sessions.current}</span>}
         {!session.current && (
-          <PostForm page={page} class="account-session-end" action={`${accountPath}/sessions/${session.id}/end`}>
+          <PostForm class="account-session-end" action={`${accountPath}/sessions/${session.id}/end`}>
             <button type="submit" class="button button-quiet-danger" aria-label={sessions.endOne({ browser, address })}>
               {sessions.end}
             </button>
@@ -303,10 +298,10 @@ function SessionItem({ session, now, page }: SessionRowProps) {
           {address}
         </Fact>
         <Fact label={sessions.began}>
-          <LocalTime timeMs={session.createdAt} messages={messages} />
+          <LocalTime timeMs={session.createdAt} />
         </Fact>
         <Fact label={sessions.seen}>
-          <RelativeTime timeMs={session.seenAt} nowMs={now} messages={messages} />
+          <RelativeTime timeMs={session.seenAt} nowMs={now} />
         </Fact>
       </dl>
     </li>
@@ -323,7 +318,7 @@ function DeleteSection({ model, page }: AccountProps) {
           <Icon name="trash" />
           <span>{messages.open}</span>
         </summary>
-        <PostForm page={page} class="form account-delete" action={`${accountPath}/delete`}>
+        <PostForm class="form account-delete" action={`${accountPath}/delete`}>
           <AskAgain id="delete_password" model={model} page={page} />
           <FormEnd label={messages.submit} look="danger" />
         </PostForm>
@@ -338,7 +333,7 @@ export function deletedView(page: PageContext): Page {
     <Layout page={page} title={profile.deleted.title} width="narrow">
       <MessageCard icon="check" heading={profile.deleted.heading}>
         <p>{profile.deleted.text}</p>
-        <ButtonLink page={page} to="/" label={failure.home} />
+        <ButtonLink to="/" label={failure.home} />
       </MessageCard>
     </Layout>
   );
@@ -353,7 +348,7 @@ function SignOnSection({ page, provider }: { readonly page: PageContext; readonl
     <Section name={signOnSection} heading={singleSignOn.heading}>
       <p>{singleSignOn.lead({ name: provider })}</p>
       <div class="form-end">
-        <ButtonLink page={page} to={signOnSettingsPath} label={singleSignOn.manage} />
+        <ButtonLink to={signOnSettingsPath} label={singleSignOn.manage} />
       </div>
     </Section>
   );

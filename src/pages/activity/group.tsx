@@ -71,7 +71,6 @@ export function groupActivityView(model: GroupActivityModel, page: PageContext):
         back={<a href={pageHref(page, dashboardPath)}>{dashboard.back}</a>}
       />
       <List<GroupMember>
-        page={page}
         caption={admin.groupsPage.members}
         rows={model.found}
         columns={[
@@ -175,7 +174,6 @@ export function membersPushView(model: MembersPushModel, page: PageContext): Pag
       />
       <Card id="about" heading={<bdi translate={untranslated}>{shownName(push, messages)}</bdi>} class="about-push">
         <Facts<ListedPush>
-          page={page}
           nowMs={nowMs}
           class="about-facts"
           row={push}
@@ -189,7 +187,6 @@ export function membersPushView(model: MembersPushModel, page: PageContext): Pag
           <Timeline events={events} nowMs={nowMs} messages={messages} byOwner={admin.byOwner} />
         )}
         <Pager
-          messages={messages}
           number={model.page}
           hasMore={model.hasMore}
           hrefOf={(number) => pageHref(page, trailPage(model, number))}

@@ -29,7 +29,6 @@ export function ActivityList({ caption, empty, model, pathOf, pagePath, page }: 
   const columns = pushColumns(page, "administrator");
   return (
     <List<ListedPush>
-      page={page}
       nowMs={model.nowMs}
       caption={caption}
       rows={model.pushes}

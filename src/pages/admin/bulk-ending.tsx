@@ -229,12 +229,12 @@ function Preview({ preview, model: { typed, proof, state }, page }: PreviewProps
       <h2 class="section-heading" id="matching">
         {bulk.matching({ count, size: formats.bytes(bytes) })}
       </h2>
-      <PostForm page={page} class="form admin-form" action={bulkEndingPath}>
+      <PostForm class="form admin-form" action={bulkEndingPath}>
         <input type="hidden" name="network" value={typed.network} />
         <input type="hidden" name="older_hours" value={typed.olderHours} />
         <input type="hidden" name="larger_mib" value={typed.largerMib} />
         <input type="hidden" name="owners" value={typed.owners} />
-        <FormNotices state={state} page={page} />
+        <FormNotices state={state} />
         <p>{bulk.endManyText}</p>
         {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={state.problems.proof} />}
         <FormEnd label={bulk.endManyConfirm} look="danger" />
@@ -248,7 +248,6 @@ function RequestTable({ model: { latest, nowMs }, page }: PartProps<BulkEndingMo
   const { bulk } = admin;
   return (
     <List<BulkEnding>
-      page={page}
       nowMs={nowMs}
       caption={bulk.recent}
       rows={latest}

@@ -61,7 +61,7 @@ export function deletionView(model: DeletionModel, page: PageContext): Page {
           </>
         }
       >
-        <PostForm page={page} class="form admin-form" action={`${path}/delete`}>
+        <PostForm class="form admin-form" action={`${path}/delete`}>
           <input type="hidden" name="confirmed" value={deletionMark(model)} />
           <p>{text.deleteText({ count: weakened.length })}</p>
           {weakened.length > 0 && (
@@ -75,7 +75,7 @@ export function deletionView(model: DeletionModel, page: PageContext): Page {
           )}
           {service.tokens + service.pushes > 0 && <p>{text.service.deleted(service)}</p>}
           <div class="page-actions">
-            <ButtonLink page={page} to={path} label={edit.cancel} />
+            <ButtonLink to={path} label={edit.cancel} />
             <Submit label={text.delete} look="danger" />
           </div>
         </PostForm>

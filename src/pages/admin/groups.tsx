@@ -171,9 +171,8 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
   };
   return (
     <AdminFrame page={page} current="groups" lead={admin.groupsLead} asksFirstAt={adminPaths.groups}>
-      <FormNotices state={model.state} page={page} />
+      <FormNotices state={model.state} />
       <Confirm
-        page={page}
         isOpen={model.state !== untouched}
         label={text.create}
         explanation={text.createText}
@@ -184,7 +183,6 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
         <GroupFields typed={model.typed} hasClaims={model.hasClaims} page={page} />
       </Confirm>
       <List<ListedGroup>
-        page={page}
         caption={admin.groups}
         rows={[...model.groups, { id: null, name: text.everybodyElse, claim: null, members: model.usersInNoGroup }]}
         columns={[
@@ -299,15 +297,15 @@ export function groupView(model: GroupModel, page: PageContext): Page {
       lead={text.groupLead({ count: model.memberCount })}
       asksFirstAt={path}
     >
-      <FormNotices state={model.state} page={page} />
+      <FormNotices state={model.state} />
       <MemberList model={model} page={page} />
       <Card id="group_settings" heading={admin.settings}>
-        <PostForm page={page} class="form admin-form" action={path} autoComplete="off">
+        <PostForm class="form admin-form" action={path} autoComplete="off">
           <GroupFields typed={typed} hasClaims={model.hasClaims} page={page} />
           <FormEnd label={admin.save} />
         </PostForm>
       </Card>
-      <PostForm page={page} action={`${path}/delete`}>
+      <PostForm action={`${path}/delete`}>
         <button type="submit" class="button button-quiet-danger">
           {text.delete}
         </button>
@@ -322,7 +320,6 @@ function MemberList({ model, page }: PartProps<GroupModel>) {
   const text = admin.groupsPage;
   return (
     <List<GroupMember>
-      page={page}
       caption={text.members}
       rows={model.found}
       fit="values"
@@ -360,7 +357,6 @@ function MemberList({ model, page }: PartProps<GroupModel>) {
       }}
     >
       <Confirm
-        page={page}
         isOpen={model.members !== undefined}
         label={text.addMembers}
         explanation={text.addMembersText}
@@ -384,7 +380,7 @@ function RemoveMember({ member: { userId, email }, group, page }: RemoveMemberPr
   const { admin } = page.messages;
   const text = admin.groupsPage;
   return (
-    <PostForm page={page} class="row-actions" action={`${groupPath(group.id)}/members/remove`}>
+    <PostForm class="row-actions" action={`${groupPath(group.id)}/members/remove`}>
       <input type="hidden" name="user" value={String(userId)} />
       <button
         type="submit"

@@ -118,24 +118,21 @@ function Queues({ model, page }: PartProps<JobsModel>) {
         </div>
       )}
       <div class="row-actions">
-        {mails.failed > 0 && <RunButton page={page} action={jobPaths.retryEmails} label={admin.retryEmails} />}
-        {deletions.failed > 0 && (
-          <RunButton page={page} action={jobPaths.retryDeletions} label={admin.retryDeletions} />
-        )}
+        {mails.failed > 0 && <RunButton action={jobPaths.retryEmails} label={admin.retryEmails} />}
+        {deletions.failed > 0 && <RunButton action={jobPaths.retryDeletions} label={admin.retryDeletions} />}
       </div>
     </Card>
   );
 }
 
 interface RunButtonProps {
-  readonly page: PageContext;
   readonly action: string;
   readonly label: string;
 }
 
-export function RunButton({ page, action, label }: RunButtonProps) {
+export function RunButton({ action, label }: RunButtonProps) {
   return (
-    <PostForm page={page} action={action}>
+    <PostForm action={action}>
       <button type="submit" class="link-button action">
         <Icon name="again" />
         <span>{label}</span>
@@ -175,13 +172,12 @@ function JobTable({ model: { runs, processes, nowMs }, page }: PartProps<JobsMod
           <code lang="en" dir="ltr">
             {failure}
           </code>{" "}
-          <RowTime timeMs={failedAt} nowMs={nowMs} messages={page.messages} />
+          <RowTime timeMs={failedAt} nowMs={nowMs} />
         </>
       ),
   };
   return (
     <List<JobRun>
-      page={page}
       nowMs={nowMs}
       caption={{ headingId: "job_list" }}
       rows={runs}

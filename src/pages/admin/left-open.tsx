@@ -36,7 +36,7 @@ export function LeftOpenCard({ user, path, left, page }: LeftOpenProps) {
         <>
           <p>{admin.leftOpenKept}</p>
           <p>{admin.endLinksText}</p>
-          <PostForm page={page} action={`${path}/links/end`}>
+          <PostForm action={`${path}/links/end`}>
             <button
               type="submit"
               class="button button-danger"

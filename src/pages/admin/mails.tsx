@@ -62,9 +62,8 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
     <AdminFrame page={page} current="mails" lead={admin.mailsLead}>
       {model.isOff && <Notice tone="info" icon="alert" text={admin.mailOff} />}
       {model.outcome !== null && <Outcome outcome={model.outcome} messages={page.messages} />}
-      {model.emails.length > 1 && <RunButton page={page} action={jobPaths.retryEmails} label={admin.retryEmails} />}
+      {model.emails.length > 1 && <RunButton action={jobPaths.retryEmails} label={admin.retryEmails} />}
       <List
-        page={page}
         nowMs={model.nowMs}
         caption={admin.mails}
         rows={model.emails}
@@ -135,14 +134,13 @@ function EmailActions({ email, page }: { readonly email: FailedEmail; readonly p
   const name = email.to ?? admin.unreadable;
   return (
     <div class="row-actions">
-      <PostForm page={page} action={`${adminPaths.mails}/${email.id}/retry`}>
+      <PostForm action={`${adminPaths.mails}/${email.id}/retry`}>
         <button type="submit" class="link-button action" aria-label={admin.actionOn({ action: admin.retry, name })}>
           <Icon name="again" />
           <span>{admin.retry}</span>
         </button>
       </PostForm>
       <Confirm
-        page={page}
         icon="trash"
         label={admin.discard}
         accessibleLabel={admin.actionOn({ action: admin.discard, name })}

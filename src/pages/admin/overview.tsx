@@ -103,7 +103,7 @@ export function overviewView(model: OverviewModel, page: PageContext): Page {
   const link = (path: string, count: number) => <a href={pageHref(page, path)}>{number(count)}</a>;
   return (
     <AdminFrame page={page} current="overview" lead={admin.overviewLead}>
-      <FormNotices state={model.state} page={page} />
+      <FormNotices state={model.state} />
       <Attention model={model} page={page} />
       <dl class="card admin-facts">
         <Fact label={admin.users}>{link(adminPaths.users, users.total)}</Fact>
@@ -240,7 +240,7 @@ function signUpStep(signUp: StepsModel["signUp"], page: PageContext): Step {
   }
   const isOpen = signUp === "open";
   const action = (
-    <PostForm page={page} action={signUpSwitchPath}>
+    <PostForm action={signUpSwitchPath}>
       <button type="submit" name="sign_up" value={isOpen ? "closed" : "open"} class="button button-small">
         {isOpen ? closeSignUp : openSignUp}
       </button>

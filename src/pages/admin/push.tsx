@@ -63,14 +63,12 @@ export function pushView(model: PushModel, page: PageContext): Page {
           <Timeline events={events} nowMs={nowMs} messages={page.messages} byOwner={admin.byOwner} />
         )}
         <Pager
-          messages={page.messages}
           number={model.page}
           hasMore={model.hasMore}
           hrefOf={(number) => pageHref(page, pathOf(push.id, number))}
         />
       </Card>
       <Confirm
-        page={page}
         icon="trash"
         label={admin.deletePush}
         accessibleLabel={admin.actionOn({ action: admin.deletePush, name })}

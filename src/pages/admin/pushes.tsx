@@ -127,7 +127,6 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
   return (
     <AdminFrame page={page} current="pushes" lead={admin.pushesLead}>
       <List
-        page={page}
         nowMs={model.nowMs}
         caption={admin.pushes}
         rows={pushes}
@@ -195,7 +194,7 @@ function FindForm({ page }: { readonly page: PageContext }) {
   const { admin } = page.messages;
   return (
     <search>
-      <PostForm page={page} class="input-row" action={`${adminPaths.pushes}/find`} autoComplete="off">
+      <PostForm class="input-row" action={`${adminPaths.pushes}/find`} autoComplete="off">
         <label class="visually-hidden" for="link">
           {admin.link}
         </label>
@@ -226,7 +225,7 @@ export function PushRow({ push, model, page }: PushRowProps) {
         </span>
         <Badges push={push} page={page} />
       </div>
-      <Facts page={page} nowMs={model.nowMs} class="admin-facts" row={push} columns={facts} />
+      <Facts nowMs={model.nowMs} class="admin-facts" row={push} columns={facts} />
       {!push.expired && (
         <div class="row-actions">
           <EndForm push={push} filter={model.filter} page={page} />
@@ -244,7 +243,7 @@ interface PushPartProps {
 function Badges({ push, page: { messages } }: PushPartProps) {
   return (
     <>
-      <StateBadge push={push} reader="administrator" messages={messages} />{" "}
+      <StateBadge push={push} reader="administrator" />{" "}
       {push.passphraseRequired && <span class="badge">{messages.dashboard.passphrase}</span>}
     </>
   );
@@ -255,7 +254,6 @@ function EndForm({ push, filter, page }: PushPartProps & { readonly filter: Push
   const name = admin.pushName({ id: String(push.id) });
   return (
     <Confirm
-      page={page}
       icon="trash"
       label={admin.endPush}
       accessibleLabel={admin.actionOn({ action: admin.endPush, name })}

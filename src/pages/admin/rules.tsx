@@ -248,7 +248,7 @@ function RulesNotices({ model, page }: PartProps<RulesModel>) {
     <>
       {isSaved && <Notice tone="success" icon="check" alert text={text.saved} />}
       {isForged && <Notice tone="danger" icon="alert" alert text={text.forged} />}
-      <FormNotices state={model.state} page={page} />
+      <FormNotices state={model.state} />
       {savedMeanwhile !== undefined && <Notice tone="warning" icon="alert" alert text={text.conflict} />}
       {warnings.length > 0 && (
         <Notice tone="warning" icon="alert" alert>
@@ -278,7 +278,7 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
     >
       <RulesNotices model={model} page={page} />
       <section class="card">
-        <PostForm page={page} class="form form-columns admin-rules" action={path} autoComplete="off">
+        <PostForm class="form form-columns admin-rules" action={path} autoComplete="off">
           <input type="hidden" name="revision" value={String(revision)} />
           {warnings.length > 0 && <input type="hidden" name="confirmed" value={warningMark(warnings)} />}
           <Box name="passphraseRequired" isOn={rules.passphraseRequired} hint={text.endToEnd} {...{ model, page }} />

@@ -122,7 +122,6 @@ export function sessionsView(model: SessionsModel, page: PageContext): Page {
   return (
     <AdminFrame page={page} current="sessions" lead={admin.sessionsLead}>
       <List
-        page={page}
         nowMs={model.nowMs}
         caption={admin.sessions}
         rows={sessions}

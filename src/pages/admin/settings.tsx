@@ -87,7 +87,7 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
   const setHere = isSearch ? [] : groups.flatMap(({ rows }) => rows.filter(isSet));
   return (
     <AdminFrame page={page} current="settings" lead={admin.settingsLead}>
-      <SearchForm page={page} action={adminPaths.settings} submit={admin.search} wraps>
+      <SearchForm action={adminPaths.settings} submit={admin.search} wraps>
         <SearchBox name="q" label={admin.searchSettings} value={model.text} maxLength={textMax} />
         <SearchChoice
           name="from"
@@ -158,14 +158,7 @@ function Group({ index, title, isOpen, ...list }: GroupProps) {
 
 function SettingList({ headingId, rows, page }: ListedSettings & { readonly headingId: string }) {
   return (
-    <List
-      page={page}
-      caption={{ headingId }}
-      rows={rows}
-      class="settings-table"
-      columns={settingColumns(page)}
-      empty={null}
-    />
+    <List caption={{ headingId }} rows={rows} class="settings-table" columns={settingColumns(page)} empty={null} />
   );
 }
 

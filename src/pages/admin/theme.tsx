@@ -215,7 +215,7 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
       {outcome !== null && (
         <Notice tone="success" icon="check" alert text={outcome === "saved" ? admin.saved : admin.resetDone} />
       )}
-      <FormNotices state={state} page={page} />
+      <FormNotices state={state} />
       <div class="stack theme-columns">
         <div class="stack">
           <Part page={page} part="name" isSet={theme.name !== undefined}>
@@ -356,7 +356,7 @@ function Part({ page, part, isSet, multipart = false, children }: PartProps) {
   const path = `${adminPaths.theme}/${part}`;
   return (
     <section class="card admin-theme">
-      <PostForm page={page} class="form" action={path} multipart={multipart} id={`${part}_form`}>
+      <PostForm class="form" action={path} multipart={multipart} id={`${part}_form`}>
         {children}
       </PostForm>
       <div class="page-actions">
@@ -375,7 +375,7 @@ function Part({ page, part, isSet, multipart = false, children }: PartProps) {
           {admin.preview}
         </button>
         {isSet && (
-          <PostForm page={page} action={`${path}/reset`}>
+          <PostForm action={`${path}/reset`}>
             <Submit label={admin.reset} look="plain" />
           </PostForm>
         )}

@@ -32,7 +32,6 @@ export function trailView({ entries, page: number }: TrailModel, page: PageConte
   return (
     <AdminFrame page={page} current="trail" lead={admin.trailLead}>
       <List
-        page={page}
         caption={admin.trail}
         rows={entries}
         fit="values"
@@ -51,7 +50,7 @@ export function trailView({ entries, page: number }: TrailModel, page: PageConte
           { label: admin.trailAddress, value: ({ address }) => address && <bdi dir="ltr">{address}</bdi> },
           {
             label: admin.trailTime,
-            value: ({ createdAt }) => <LocalTime timeMs={createdAt} messages={page.messages} />,
+            value: ({ createdAt }) => <LocalTime timeMs={createdAt} />,
           },
         ]}
         empty={<p>{admin.noTrail}</p>}

@@ -238,14 +238,14 @@ export function userView(
       lead={<a href={pageHref(page, adminPaths.users)}>{admin.allUsers}</a>}
       asksFirstAt={userPath(user.id)}
     >
-      <FormNotices state={state} page={page} />
+      <FormNotices state={state} />
       <ul class="card admin-rows">
         <li class="row">
           <div class="row-main">
             {isOwn && <span class="badge">{admin.you}</span>}
             <UserState user={user} page={page} />
           </div>
-          <Facts page={page} nowMs={nowMs} class="admin-facts" row={summary} columns={Object.values(userFacts(page))} />
+          <Facts nowMs={nowMs} class="admin-facts" row={summary} columns={Object.values(userFacts(page))} />
           <div class="row-actions">
             {actionsFor(summary, asksByEmail).map((action) => (
               <ActionOn key={action} action={action} user={user} sent={sent} page={page} />
@@ -290,7 +290,6 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
   return (
     <Card id="sessions" heading={heading}>
       <List
-        page={page}
         nowMs={nowMs}
         caption={{ headingId: "sessions" }}
         rows={sessions}
@@ -305,7 +304,6 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
       />
       {sessions.length > 0 && (
         <Confirm
-          page={page}
           icon="hand"
           label={admin.endSessions}
           accessibleLabel={admin.actionOn({ action: admin.endSessions, name: user.email })}
@@ -387,7 +385,7 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
           </>
         }
       >
-        <PostForm page={page} class="form admin-form" action={userId === null ? path : `${path}/${action}`}>
+        <PostForm class="form admin-form" action={userId === null ? path : `${path}/${action}`}>
           {email !== "" && <input type="hidden" name="email" value={email} />}
           <p>{explanation}</p>
           {changesEmail(action) && (
@@ -397,7 +395,7 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
           )}
           {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={problem} />}
           <div class="page-actions">
-            <ButtonLink page={page} to={path} label={edit.cancel} />
+            <ButtonLink to={path} label={edit.cancel} />
             <button type="submit" class={`button ${isHarmless(action) ? "button-primary" : "button-danger"}`}>
               {admin.actionOn({ action: label, name: subject })}
             </button>
@@ -437,7 +435,6 @@ function ActionOn({ action, user, sent, page }: ActionOnProps) {
   const [label, explanation] = messagesOf(action, page);
   return (
     <Confirm
-      page={page}
       icon={icons[action]}
       label={label}
       accessibleLabel={admin.actionOn({ action: label, name: user.email })}

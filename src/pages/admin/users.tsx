@@ -112,10 +112,9 @@ export function usersView(model: UsersModel, page: PageContext): Page {
   const { admin } = page.messages;
   return (
     <AdminFrame page={page} current="users" lead={admin.usersLead} asksFirstAt={adminPaths.users}>
-      <FormNotices state={model.state} page={page} />
+      <FormNotices state={model.state} />
       {model.created !== null && <CreatedNotice created={model.created} signOnOnly={model.signOnOnly} page={page} />}
       <List
-        page={page}
         nowMs={model.nowMs}
         caption={admin.users}
         rows={model.users}
@@ -134,7 +133,6 @@ export function usersView(model: UsersModel, page: PageContext): Page {
         }}
       >
         <Confirm
-          page={page}
           isOpen={model.email !== undefined}
           label={admin.createUser}
           explanation={explanationOf(model, page.messages)}

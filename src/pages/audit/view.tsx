@@ -74,7 +74,6 @@ export function auditView(model: AuditModel, page: PageContext): Page {
               />
             )}
             <Pager
-              messages={page.messages}
               number={model.page}
               hasMore={model.hasMore}
               hrefOf={(number) => pageHref(page, auditPath(model.listed.push.urlToken, number))}
@@ -98,10 +97,9 @@ function AboutPush({ model, page }: PartProps<AuditModel>) {
         <h2 class="section-heading" id="about">
           <PushName push={push} messages={messages} />
         </h2>
-        <StateBadge push={push} reader="owner" messages={messages} />
+        <StateBadge push={push} reader="owner" />
       </div>
       <Facts<OwnedPush>
-        page={page}
         nowMs={model.nowMs}
         class="about-facts"
         row={push}
@@ -232,7 +230,7 @@ export function Timeline({ events, emails = new Map(), nowMs, messages, byOwner 
           <div class="timeline-text">
             <div class="timeline-head">
               <h3>{sentenceFor(event, messages, byOwner)}</h3>
-              <BothTimes timeMs={event.updatedAt} nowMs={nowMs} messages={messages} />
+              <BothTimes timeMs={event.updatedAt} nowMs={nowMs} />
             </div>
             {event.kind !== "limit" && <Details entry={event} emails={emails} messages={messages} />}
           </div>

@@ -66,7 +66,7 @@ export function Message(props: MessageProps) {
         {text}
       </textarea>
       <div class="message-actions">
-        <CopyButton messages={messages} of="message" label={created.copyMessage} />
+        <CopyButton of="message" label={created.copyMessage} />
         <a
           class="button"
           id="mail_message"

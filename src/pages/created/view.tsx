@@ -179,7 +179,7 @@ function Actions({ model: { mailForm, recipientTag }, messages }: ActionsProps) 
   const { created } = messages;
   return (
     <div class="handover-actions no-print">
-      <CopyButton messages={messages} of="link" label={created.copyLink} primary focus={!isMailing(mailForm)} />
+      <CopyButton of="link" label={created.copyLink} primary focus={!isMailing(mailForm)} />
       <button type="button" class="button" hidden data-share="message">
         <Icon name="share" />
         <span>{created.share}</span>
@@ -276,7 +276,7 @@ function WhatHappens({ model, messages }: { readonly model: CreatedModel; readon
   const { created } = messages;
   // A distance: the message below has the only date of the page, and so its only time zone.
   const until = created.until.parts({
-    date: <RelativeTime timeMs={model.expiresAt} nowMs={model.nowMs} messages={messages} />,
+    date: <RelativeTime timeMs={model.expiresAt} nowMs={model.nowMs} />,
   });
   const facts = [
     created.opens({ count: model.viewsRemaining }),
@@ -311,7 +311,6 @@ function Next({ model, page }: { readonly model: CreatedModel; readonly page: Pa
       )}
       {model.deletePath !== null && (
         <Confirm
-          page={page}
           icon="trash"
           label={created.delete}
           explanation={created.deleteText}
@@ -348,8 +347,8 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
       <h2 class="section-heading" id={mailHeadingId}>
         {pushEmails.sendHeading}
       </h2>
-      <FormNotices state={form.state} page={page} />
-      <PostForm page={page} class="form" action={form.path} answerAt={mailHeadingId} autoComplete="off">
+      <FormNotices state={form.state} />
+      <PostForm class="form" action={form.path} answerAt={mailHeadingId} autoComplete="off">
         <RecipientsField
           messages={messages}
           limits={form.limits}

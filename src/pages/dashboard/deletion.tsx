@@ -64,7 +64,7 @@ export function deletionView({ selected, returnPath }: DeletionModel, page: Page
             </a>
           </>
         ) : (
-          <PostForm page={page} class="form" action={deletePath}>
+          <PostForm class="form" action={deletePath}>
             <ul class="deletion">
               {selected.map(({ id, name, kind }) => (
                 <li key={id}>

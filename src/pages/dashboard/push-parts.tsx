@@ -102,7 +102,6 @@ export function PushActions({ listed, page, returnPath }: PushActionsProps) {
       </a>
       {!push.expired && (
         <Confirm
-          page={page}
           icon="trash"
           label={dashboard.expire}
           accessibleLabel={labelFor(dashboard.expire)}

@@ -57,7 +57,7 @@ function Opened({ push, lastViews, nowMs, page }: OpenedProps) {
   const { dashboard } = messages;
   const timeMs = lastViews.get(push.id);
   if (timeMs === undefined) return <span class="badge badge-active">{dashboard.unopened}</span>;
-  const time = <RowTime timeMs={timeMs} nowMs={nowMs} messages={messages} />;
+  const time = <RowTime timeMs={timeMs} nowMs={nowMs} />;
   return <span class="badge">{dashboard.opened.parts({ time })}</span>;
 }
 

@@ -80,7 +80,6 @@ function PushList({ model, page }: PushListProps) {
   const isEnd = hasMore && search.page === pageMax;
   return (
     <List
-      page={page}
       nowMs={model.nowMs}
       caption={dashboard.caption}
       rows={pushes}

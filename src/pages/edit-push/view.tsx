@@ -66,8 +66,8 @@ export function editView(model: EditModel, page: PageContext): Page {
       </div>
       {push !== null && <Facts push={push} page={page} />}
       <div class="card push-card">
-        <FormMessages page={page} unanswered={sending.unansweredEdit}>
-          <FormNotices state={model.state} problems={found} page={page} />
+        <FormMessages unanswered={sending.unansweredEdit}>
+          <FormNotices state={model.state} problems={found} />
         </FormMessages>
         <EditForm model={model} page={page} />
       </div>
@@ -80,17 +80,10 @@ export function editView(model: EditModel, page: PageContext): Page {
 function EditForm({ model: { form, urlToken, push, hiddenFields }, page }: EditProps) {
   const { messages } = page;
   const { edit } = messages;
-  const date = push && <LocalTime key="date" timeMs={push.createdAt} messages={messages} />;
+  const date = push && <LocalTime key="date" timeMs={push.createdAt} />;
   const isSealed = Boolean(form.edited?.push.endToEnd);
   return (
-    <PostForm
-      page={page}
-      class="push-form edit-form"
-      action={`/p/${urlToken}/edit`}
-      multipart
-      autoComplete="off"
-      keepsTyped
-    >
+    <PostForm class="push-form edit-form" action={`/p/${urlToken}/edit`} multipart autoComplete="off" keepsTyped>
       <HiddenFields fields={[{ name: "kind", value: form.kind }, ...hiddenFields]} />
       {push === null &&
         form.removedFileIds.map((id) => <input key={id} type="hidden" name="push[remove_files][]" value={id} />)}
@@ -166,8 +159,8 @@ function Facts({ push, page }: { readonly push: OwnedPush; readonly page: PageCo
   const { edit, kinds } = messages;
   const facts = [
     { name: edit.kind, value: kinds[push.kind] },
-    { name: edit.made, value: <LocalTime timeMs={push.createdAt} messages={messages} /> },
-    { name: edit.expires, value: <LocalTime timeMs={push.expiresAt} messages={messages} /> },
+    { name: edit.made, value: <LocalTime timeMs={push.createdAt} /> },
+    { name: edit.expires, value: <LocalTime timeMs={push.expiresAt} /> },
     { name: edit.viewsUsed, value: edit.viewsOf({ used: push.views, allowed: push.expireAfterViews }) },
     { name: edit.passphrase, value: asksForPassphrase(push) ? edit.passphraseSet : edit.passphraseNone },
   ];
@@ -197,7 +190,6 @@ function OtherActions({ urlToken, page }: { readonly urlToken: string; readonly 
         <span>{edit.audit}</span>
       </a>
       <Confirm
-        page={page}
         icon="trash"
         label={edit.end}
         explanation={edit.endText}

@@ -94,7 +94,7 @@ function appView(model: AppModel, page: PageContext): Page {
     <Layout page={page} title={app.setUpHeading} width="narrow" privatePage scripts={["passkeys.js"]}>
       <div class="card" data-secret>
         <h1>{app.setUpHeading}</h1>
-        <FormNotices state={model.state} page={page} />
+        <FormNotices state={model.state} />
         <p>{app.scan}</p>
         <div class="qr-frame">
           <QrCode text={model.uri} label={app.qrLabel} />
@@ -108,11 +108,11 @@ function appView(model: AppModel, page: PageContext): Page {
               <output {...attributes} class="exact-text totp-key" dir="ltr" translate={untranslated}>
                 {model.base32.match(/.{1,4}/g)?.join(" ")}
               </output>
-              <CopyButton messages={page.messages} of="key" label={app.copyKey} />
+              <CopyButton of="key" label={app.copyKey} />
             </div>
           )}
         />
-        <PostForm page={page} action={appPath} class="form" autoComplete="off">
+        <PostForm action={appPath} class="form" autoComplete="off">
           <input type="hidden" name="set_up" value={model.setUp} />
           <CodeField
             of="digits"

@@ -25,7 +25,7 @@ export function backupCodesView(model: BackupCodesModel, page: PageContext): Pag
           {model.codes.join("\n")}
         </pre>
         <div class="page-actions no-print" hidden data-scripted>
-          <CopyButton messages={page.messages} of="backup_codes" label={codes.copy} />
+          <CopyButton of="backup_codes" label={codes.copy} />
           <button type="button" class="button" data-save="backup_codes" data-filename="sealpush-backup-codes.txt">
             <Icon name="download" />
             <span>{codes.save}</span>

@@ -42,11 +42,9 @@ function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passke
       </h3>
       <dl class="row-facts">
         <Fact label={manage.added}>
-          <LocalTime timeMs={passkey.createdAt} messages={page.messages} />
+          <LocalTime timeMs={passkey.createdAt} />
         </Fact>
-        <Fact label={manage.lastUsed}>
-          {lastUsedAt === null ? manage.never : <LocalTime timeMs={lastUsedAt} messages={page.messages} />}
-        </Fact>
+        <Fact label={manage.lastUsed}>{lastUsedAt === null ? manage.never : <LocalTime timeMs={lastUsedAt} />}</Fact>
       </dl>
       <ProvenChange
         model={model}
@@ -68,10 +66,10 @@ function AddForm({ model, page }: SectionProps) {
   const sent = model.sent?.form === "add_passkey" ? model.sent.state : undefined;
   return (
     <>
-      <PasskeysMissing page={page} />
+      <PasskeysMissing />
       <div hidden data-with-passkeys>
-        <PostForm page={page} action={passkeysPath} class="form group">
-          {sent !== undefined && <FormNotices state={sent} page={page} />}
+        <PostForm action={passkeysPath} class="form group">
+          {sent !== undefined && <FormNotices state={sent} />}
           <TextField
             id="name"
             label={passkeys.name}
@@ -83,13 +81,7 @@ function AddForm({ model, page }: SectionProps) {
           {model.proof !== null && (
             <ProofFields page={page} id="add_passkey_proof" offered={model.proof} problem={sent?.problems.proof} />
           )}
-          <PasskeyButton
-            page={page}
-            action="create"
-            options={newPasskeyOptionsPath}
-            name="passkey"
-            label={passkeys.add}
-          />
+          <PasskeyButton action="create" options={newPasskeyOptionsPath} name="passkey" label={passkeys.add} />
         </PostForm>
       </div>
     </>

@@ -36,7 +36,6 @@ export function ProofFields({ page, id, offered, problem }: ProofFieldsProps) {
       <PasswordField id={id} name="proof" label={label} hint={hint} problem={problem} focus={problem !== undefined} />
       {offered.passkey && (
         <PasskeyButton
-          page={page}
           action="get"
           options={proofOptionsPath}
           name="proof_passkey"
@@ -71,9 +70,9 @@ export function ProvenChange(props: ProvenChangeProps) {
         <Icon name={isRemoval ? "trash" : "dice"} />
         <span>{props.label}</span>
       </summary>
-      <PostForm page={page} class="confirm-body confirm-proven" action={props.action}>
+      <PostForm class="confirm-body confirm-proven" action={props.action}>
         <p>{props.explanation}</p>
-        {sent !== undefined && <FormNotices state={sent} page={page} />}
+        {sent !== undefined && <FormNotices state={sent} />}
         {model.proof !== null && (
           <ProofFields page={page} id={`${form}_proof`} offered={model.proof} problem={sent?.problems.proof} />
         )}

@@ -64,7 +64,7 @@ function AppSection({ model, page }: SectionProps) {
           <div>
             <dt>{manage.added}</dt>
             <dd>
-              <LocalTime timeMs={model.appAddedAt} messages={page.messages} />
+              <LocalTime timeMs={model.appAddedAt} />
             </dd>
           </div>
         </dl>

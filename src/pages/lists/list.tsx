@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Messages } from "../../i18n/i18n.ts";
-import { type PageContext, pageHref } from "../page.ts";
+import { pageHref, usePage } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { OlderPager, Pager } from "../parts/pager.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -37,7 +37,6 @@ export interface Filter {
 }
 
 export interface ListProps<Row> {
-  readonly page: PageContext;
   /** The server's clock, milliseconds since the epoch; for columns with times. */
   readonly nowMs?: number;
   /** A name of the list, or the id of its heading; with a heading, the list is part of that section's card. */
@@ -124,27 +123,26 @@ function givenIn(query: Query): [name: string, value: string][] {
 
 /** A table whose rows become cards on narrow screens (design/tables.css), with its filters and the links between its pages. */
 export function List<Row>(list: ListProps<Row>) {
-  const { page, search, rows, many, empty, paging, children, notes } = list;
-  const table =
-    many === undefined ? <Table {...list} /> : <Selectable {...many} page={page} table={<Table {...list} />} />;
+  const { search, rows, many, empty, paging, children, notes } = list;
+  const table = many === undefined ? <Table {...list} /> : <Selectable {...many} table={<Table {...list} />} />;
   return (
     <>
-      {search !== undefined && <Filters {...search} page={page} />}
+      {search !== undefined && <Filters {...search} />}
       {children}
       {rows.length === 0 ? empty : table}
       {notes}
-      {paging !== undefined && <Pages paging={paging} page={page} />}
+      {paging !== undefined && <Pages paging={paging} />}
     </>
   );
 }
 
-interface FactsProps<Row> extends Pick<ListProps<Row>, "page" | "nowMs" | "columns"> {
+interface FactsProps<Row> extends Pick<ListProps<Row>, "nowMs" | "columns"> {
   readonly class: string;
   readonly row: Row;
 }
 
 /** The same columns where one row has a page of its own: each value with its label, times in full. */
-export function Facts<Row>({ page: { messages }, nowMs, columns, row, class: className }: FactsProps<Row>) {
+export function Facts<Row>({ nowMs, columns, row, class: className }: FactsProps<Row>) {
   return (
     <dl class={className}>
       {columns.map(({ label, narrow, value, time, never }) => {
@@ -154,7 +152,7 @@ export function Facts<Row>({ page: { messages }, nowMs, columns, row, class: cla
             {timeMs === null || nowMs === undefined ? (
               (value?.(row, 0) ?? never)
             ) : (
-              <BothTimes timeMs={timeMs} nowMs={nowMs} messages={messages} />
+              <BothTimes timeMs={timeMs} nowMs={nowMs} />
             )}
           </Fact>
         );
@@ -163,9 +161,10 @@ export function Facts<Row>({ page: { messages }, nowMs, columns, row, class: cla
   );
 }
 
-function Filters({ path, submit, filters, segments, kept = {}, page }: SearchProps & Pick<ListProps<never>, "page">) {
+function Filters({ path, submit, filters, segments, kept = {} }: SearchProps) {
+  const page = usePage();
   const form = (
-    <SearchForm page={page} action={path} submit={submit} wraps={filters.length > 2}>
+    <SearchForm action={path} submit={submit} wraps={filters.length > 2}>
       {givenIn(kept).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
@@ -194,13 +193,12 @@ function Filters({ path, submit, filters, segments, kept = {}, page }: SearchPro
 }
 
 interface SelectableProps<Row> extends ManyAction<Row> {
-  readonly page: PageContext;
   readonly table: ComponentChildren;
 }
 
-function Selectable<Row>({ action, next, submit, selected, page, table }: SelectableProps<Row>) {
+function Selectable<Row>({ action, next, submit, selected, table }: SelectableProps<Row>) {
   return (
-    <PostForm page={page} action={action} class="push-list">
+    <PostForm action={action} class="push-list">
       <input type="hidden" name="next" value={next} />
       {table}
       <p class="visually-hidden" role="status" />
@@ -216,12 +214,13 @@ function Selectable<Row>({ action, next, submit, selected, page, table }: Select
   );
 }
 
-function Pages({ paging, page }: { readonly paging: Paging; readonly page: PageContext }) {
+function Pages({ paging }: { readonly paging: Paging }) {
+  const page = usePage();
   const href = (path: string | null) => path && pageHref(page, path);
   return "number" in paging ? (
-    <Pager {...paging} messages={page.messages} hrefOf={(number) => pageHref(page, paging.path(number))} />
+    <Pager {...paging} hrefOf={(number) => pageHref(page, paging.path(number))} />
   ) : (
-    <OlderPager messages={page.messages} newestHref={href(paging.newest)} olderHref={href(paging.older)} />
+    <OlderPager newestHref={href(paging.newest)} olderHref={href(paging.older)} />
   );
 }
 
@@ -256,7 +255,8 @@ function Table<Row>(list: ListProps<Row>) {
   return isNamed && fit !== "compact" ? <div class="card table-card">{table}</div> : table;
 }
 
-function Headers<Row>({ page, columns, many, actions, actionsLabel }: ListProps<Row>) {
+function Headers<Row>({ columns, many, actions, actionsLabel }: ListProps<Row>) {
+  const page = usePage();
   return (
     <tr>
       {many !== undefined && (
@@ -298,15 +298,11 @@ interface CellProps<Row> extends RowProps<Row> {
   readonly isName: boolean;
 }
 
-function Cell<Row>({ list: { nowMs, page }, row, at, column, isName }: CellProps<Row>) {
+function Cell<Row>({ list: { nowMs }, row, at, column, isName }: CellProps<Row>) {
   const { label, value, time, never, narrow, long = false } = column;
   const timeMs = time?.(row) ?? null;
   const shown =
-    timeMs === null || nowMs === undefined ? (
-      (value?.(row, at) ?? never)
-    ) : (
-      <RowTime timeMs={timeMs} nowMs={nowMs} messages={page.messages} />
-    );
+    timeMs === null || nowMs === undefined ? (value?.(row, at) ?? never) : <RowTime timeMs={timeMs} nowMs={nowMs} />;
   const className = long ? "cell-long" : narrow === "hidden" ? "wide-only" : undefined;
   if (isName) {
     return (

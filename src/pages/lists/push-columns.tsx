@@ -1,7 +1,7 @@
 import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { ListedPush, PushSearch } from "../../pushes/pushes.ts";
-import type { PageContext } from "../page.ts";
+import { type PageContext, useMessages } from "../page.ts";
 import type { Column, Filter } from "./list.tsx";
 
 type ShownPush = Pick<
@@ -20,7 +20,7 @@ export function pushColumns({ messages }: Pick<PageContext, "messages">, reader:
     state: {
       label: dashboard.state,
       narrow: "unlabelled",
-      value: (push) => <StateBadge push={push} reader={reader} messages={messages} />,
+      value: (push) => <StateBadge push={push} reader={reader} />,
     },
     made: { label: dashboard.made, narrow: "hidden", time: ({ createdAt }) => createdAt },
     end: {
@@ -38,10 +38,10 @@ export function pushColumns({ messages }: Pick<PageContext, "messages">, reader:
 interface StateBadgeProps {
   readonly push: Pick<ShownPush, "endReason" | "expired">;
   readonly reader: PushReader;
-  readonly messages: Messages;
 }
 
-export function StateBadge({ push, reader, messages }: StateBadgeProps) {
+export function StateBadge({ push, reader }: StateBadgeProps) {
+  const messages = useMessages();
   return <span class={push.expired ? "badge" : "badge badge-active"}>{stateName(push, reader, messages)}</span>;
 }
 

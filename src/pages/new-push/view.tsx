@@ -70,12 +70,11 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
         {model.hidesKinds && (
           <p class="field-hint">{model.kinds.length === 0 ? page.messages.rules.nothing : page.messages.rules.kinds}</p>
         )}
-        <FormMessages page={page} unanswered={page.user === null ? sending.unansweredAnonymous : sending.unanswered}>
+        <FormMessages unanswered={page.user === null ? sending.unansweredAnonymous : sending.unanswered}>
           <FormNotices
             state={form.state}
             problems={found}
             withoutAccountForm={model.mayCreateWithoutAccount ? formId : undefined}
-            page={page}
           />
         </FormMessages>
         <PushForm model={model} page={page} />
@@ -176,7 +175,7 @@ function PushForm({ model, page }: ModelProps) {
   const { idempotencyKey, account, hiddenFields } = form;
   const isSealRequired = form.policy.encryptionRequired;
   return (
-    <PostForm page={page} id={formId} class="push-form" action="/p" multipart autoComplete="off" keepsTyped>
+    <PostForm id={formId} class="push-form" action="/p" multipart autoComplete="off" keepsTyped>
       {account !== null && <input type="hidden" name={accountField} value={account} />}
       <HiddenFields fields={hiddenFields} />
       <input type="hidden" name="push[kind]" value={form.kind} />

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Messages } from "../../i18n/i18n.ts";
-import { type PageContext, pageHref } from "../page.ts";
+import { pageHref, useMessages, usePage } from "../page.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 const looks = {
@@ -37,7 +36,6 @@ export function FormEnd({ children, ...submit }: SubmitProps & { readonly childr
 }
 
 export interface ButtonLinkProps {
-  readonly page: PageContext;
   /** A path of this server. */
   readonly to: string;
   readonly label: string;
@@ -46,7 +44,8 @@ export interface ButtonLinkProps {
 }
 
 /** A link that looks like a button. */
-export function ButtonLink({ page, to, label, icon, look = "plain" }: ButtonLinkProps) {
+export function ButtonLink({ to, label, icon, look = "plain" }: ButtonLinkProps) {
+  const page = usePage();
   return (
     <a class={looks[look]} href={pageHref(page, to)}>
       <Label text={label} icon={icon} />
@@ -65,7 +64,6 @@ function Label({ text, icon }: { readonly text: string; readonly icon: IconName 
 }
 
 export interface CopyButtonProps {
-  readonly messages: Messages;
   /** The id of the element whose value or text is copied. */
   readonly of: string;
   readonly label: string;
@@ -77,7 +75,8 @@ export interface CopyButtonProps {
 }
 
 /** Hidden until a script enables it. The result is announced in text, to screen readers too. */
-export function CopyButton({ messages, of, label, name, primary = false, focus = false }: CopyButtonProps) {
+export function CopyButton({ of, label, name, primary = false, focus = false }: CopyButtonProps) {
+  const messages = useMessages();
   return (
     <span class="copy" hidden data-scripted>
       <button
@@ -98,13 +97,13 @@ export function CopyButton({ messages, of, label, name, primary = false, focus =
 }
 
 export interface ShowButtonProps {
-  readonly messages: Messages;
   /** Id of the password field that it shows and hides. */
   readonly of: string;
 }
 
 /** An eye within the field. Hidden until a script enables it (browser/page.ts). */
-export function ShowButton({ messages: { actions }, of }: ShowButtonProps) {
+export function ShowButton({ of }: ShowButtonProps) {
+  const { actions } = useMessages();
   return (
     <button type="button" class="eye" hidden data-scripted data-show={of} data-label-hide={actions.hide}>
       <Icon name="eye" />
@@ -116,7 +115,6 @@ export function ShowButton({ messages: { actions }, of }: ShowButtonProps) {
 }
 
 export interface PasskeyButtonProps {
-  readonly page: PageContext;
   readonly action: "create" | "get";
   /** Path from which the script requests the WebAuthn options. */
   readonly options: string;
@@ -138,8 +136,8 @@ const classes = {
 } as const;
 
 /** Part of a form; hidden until a script enables it (browser/passkeys.ts). */
-export function PasskeyButton({ page, action, options, name, label, insteadOf, copies, wide }: PasskeyButtonProps) {
-  const { passkeys, proof } = page.messages.factors;
+export function PasskeyButton({ action, options, name, label, insteadOf, copies, wide }: PasskeyButtonProps) {
+  const { passkeys, proof } = useMessages().factors;
   return (
     <div
       class="passkey"
@@ -165,8 +163,8 @@ export function PasskeyButton({ page, action, options, name, label, insteadOf, c
 }
 
 /** Says why there is no passkey button. A script shows the second sentence in browsers without passkeys. */
-export function PasskeysMissing({ page }: { readonly page: PageContext }) {
-  const { passkeys } = page.messages.factors;
+export function PasskeysMissing() {
+  const { passkeys } = useMessages().factors;
   return (
     <>
       <noscript>
@@ -180,7 +178,8 @@ export function PasskeysMissing({ page }: { readonly page: PageContext }) {
 }
 
 /** Leads to the start page, where there is one. */
-export function HomeButton({ page }: { readonly page: PageContext }) {
+export function HomeButton() {
+  const page = usePage();
   if (page.recipientsOnly) return null;
-  return <ButtonLink page={page} to="/" label={page.messages.failure.home} />;
+  return <ButtonLink to="/" label={page.messages.failure.home} />;
 }

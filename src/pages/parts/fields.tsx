@@ -1,7 +1,7 @@
 import type { ComponentChildren, ComponentProps } from "preact";
 import { passwordLimits } from "../../accounts/accounts.ts";
 import type { Range } from "../../config/config.ts";
-import type { Messages } from "../../i18n/i18n.ts";
+import { useMessages } from "../page.ts";
 import { ShowButton } from "./buttons.tsx";
 
 export interface ControlAttributes {
@@ -185,20 +185,17 @@ export function PasswordField(field: InputFieldProps) {
   );
 }
 
-export interface NewPasswordFieldProps extends Omit<InputFieldProps, "name" | "hint"> {
-  readonly messages: Messages;
-}
-
 /** Named `password`. The server checks the maximum length. */
-export function NewPasswordField({ messages, ...field }: NewPasswordFieldProps) {
+export function NewPasswordField(field: Omit<InputFieldProps, "name" | "hint">) {
+  const { fields } = useMessages().entry;
   const { min } = passwordLimits;
   return (
     <InputField
       {...field}
       name="password"
-      hint={messages.entry.fields.passwordHint({ min })}
+      hint={fields.passwordHint({ min })}
       input={{ type: "password", dir: "auto", required: true, minLength: min, autoComplete: "new-password" }}
-      inside={<ShowButton messages={messages} of={field.id} />}
+      inside={<ShowButton of={field.id} />}
     />
   );
 }

@@ -1,12 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { signInPath } from "../../http/authentication.ts";
-import { type PageContext, pageHref } from "../page.ts";
+import { pageHref, useMessages, usePage } from "../page.ts";
 import type { FormState } from "../take-form.ts";
 import { type FieldProblem, Notice, ProblemSummary } from "./notice.tsx";
 import { UnsentNotice } from "./unsent-notice.tsx";
 
 interface FormMessagesProps {
-  readonly page: PageContext;
   /** What the form says if the server does not answer. */
   readonly unanswered: string;
   readonly children: ComponentChildren;
@@ -16,8 +15,8 @@ interface FormMessagesProps {
  * Messages about the form as a whole. Its script (browser/parts/send.ts) replaces them by those of an answer, or by its own
  * one, so that the page stays with everything that was typed.
  */
-export function FormMessages({ page, unanswered, children }: FormMessagesProps) {
-  const { sending } = page.messages;
+export function FormMessages({ unanswered, children }: FormMessagesProps) {
+  const { sending } = useMessages();
   return (
     <>
       <div
@@ -33,7 +32,7 @@ export function FormMessages({ page, unanswered, children }: FormMessagesProps) 
         {children}
       </div>
       <template data-form-message>
-        <UnsentNotice page={page} />
+        <UnsentNotice />
       </template>
     </>
   );
@@ -47,14 +46,13 @@ interface FormNoticesProps {
   readonly problems?: readonly FieldProblem[];
   /** The id of the form, if it can be sent without an account. */
   readonly withoutAccountForm?: string | undefined;
-  readonly page: PageContext;
   /** Below the refusal. */
   readonly children?: ComponentChildren;
 }
 
 /** Why a form was sent back. */
-export function FormNotices({ state, problems = [], withoutAccountForm, page, children }: FormNoticesProps) {
-  const { edit, problems: text } = page.messages;
+export function FormNotices({ state, problems = [], withoutAccountForm, children }: FormNoticesProps) {
+  const { edit, problems: text } = useMessages();
   return (
     <>
       {state.refusal !== null && (
@@ -63,7 +61,7 @@ export function FormNotices({ state, problems = [], withoutAccountForm, page, ch
           {children}
         </Notice>
       )}
-      <SessionNotice reason={state.reason} withoutAccountForm={withoutAccountForm} page={page} />
+      <SessionNotice reason={state.reason} withoutAccountForm={withoutAccountForm} />
       {state.reason === "changed_meanwhile" && (
         <Notice tone="warning" icon="alert" alert>
           <h2 class="notice-heading">{edit.changedHeading}</h2>
@@ -75,10 +73,11 @@ export function FormNotices({ state, problems = [], withoutAccountForm, page, ch
   );
 }
 
-interface SessionNoticeProps extends Pick<FormState, "reason">, Pick<FormNoticesProps, "withoutAccountForm" | "page"> {}
+type SessionNoticeProps = Pick<FormState, "reason"> & Pick<FormNoticesProps, "withoutAccountForm">;
 
 /** Nothing has happened, because the form is not of this session. */
-function SessionNotice({ reason, withoutAccountForm, page }: SessionNoticeProps) {
+function SessionNotice({ reason, withoutAccountForm }: SessionNoticeProps) {
+  const page = usePage();
   const { sending } = page.messages;
   switch (reason) {
     case "outdated":

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { type PageContext, pageHref } from "../page.ts";
+import { pageHref, usePage } from "../page.ts";
 import { newRequestPath, requestsPath } from "../requests/paths.ts";
 
 interface KeyProps {
@@ -27,7 +27,8 @@ function Key({ keys, children }: KeyProps) {
  * What can be done with the keyboard alone, and the pages to go to, for people who are signed in. A script shows them
  * (browser/parts/keys.ts).
  */
-export function Keys({ page }: { readonly page: PageContext }) {
+export function Keys() {
+  const page = usePage();
   const { keys, nav, requests, footer } = page.messages;
   const pages: readonly (readonly [path: string, label: string])[] = [
     ["/", nav.newPush],

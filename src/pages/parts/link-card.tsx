@@ -1,9 +1,8 @@
 import { nameOf } from "../../branding/branding.ts";
-import type { PageContext } from "../page.ts";
+import { type PageContext, usePage } from "../page.ts";
 import { brandingHref } from "./logo.tsx";
 
 export interface LinkCardProps {
-  readonly page: PageContext;
   readonly title: string;
 }
 
@@ -11,7 +10,8 @@ export interface LinkCardProps {
  * What chats show below a link (Open Graph): the instance's name and logo, and what such a link is. It is the same for every
  * link, and has not its address: chats keep cards for everybody in a room.
  */
-export function LinkCard({ page, title }: LinkCardProps) {
+export function LinkCard({ title }: LinkCardProps) {
+  const page = usePage();
   const properties = {
     "og:site_name": nameOf(page.theme),
     "og:title": title,

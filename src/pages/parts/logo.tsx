@@ -1,5 +1,5 @@
 import { type BrandingFile, nameOf, type Theme } from "../../branding/branding.ts";
-import type { PageContext } from "../page.ts";
+import { type PageContext, usePage } from "../page.ts";
 
 export const brandingPath = "/branding";
 /** Paper is light. */
@@ -23,17 +23,14 @@ export function inlineStyle(theme: Theme): string | undefined {
   return text.replaceAll(/\r\n?/g, "\n").replaceAll("</", "<\\/");
 }
 
-interface LogoProps {
-  readonly page: Pick<PageContext, "theme" | "appearance">;
-}
-
 /** The instance's own logo, or the product's mark and the name beside it; and the tagline. Most logos contain the name. */
-export function Wordmark({ page }: LogoProps) {
+export function Wordmark() {
+  const page = usePage();
   const { tagline } = page.appearance;
   const name = nameOf(page.theme);
   return (
     <>
-      {hasOwnLogo(page) ? <OwnLogo page={page} alt={name} /> : <SealMark />}
+      {hasOwnLogo(page) ? <OwnLogo alt={name} /> : <SealMark />}
       <span class="wordmark-text">
         {!hasOwnLogo(page) && (
           <span class="wordmark-name" dir="auto">
@@ -51,10 +48,11 @@ export function Wordmark({ page }: LogoProps) {
 }
 
 /** The mark at the top of a card, hidden from screen readers. */
-export function Emblem({ page }: LogoProps) {
+export function Emblem() {
+  const page = usePage();
   return hasOwnLogo(page) ? (
     <div class="emblem-logo">
-      <OwnLogo page={page} alt="" />
+      <OwnLogo alt="" />
     </div>
   ) : (
     <div class="emblem">
@@ -63,12 +61,13 @@ export function Emblem({ page }: LogoProps) {
   );
 }
 
-function hasOwnLogo({ theme, appearance }: LogoProps["page"]): boolean {
+function hasOwnLogo({ theme, appearance }: Pick<PageContext, "theme" | "appearance">): boolean {
   return theme.logo !== undefined || appearance.logo.light !== undefined || appearance.logo.dark !== undefined;
 }
 
 /** An uploaded logo has precedence over the addresses in the settings. */
-function OwnLogo({ page: { theme, appearance }, alt }: LogoProps & { readonly alt: string }) {
+function OwnLogo({ alt }: { readonly alt: string }) {
+  const { theme, appearance } = usePage();
   const { logo, themeMode } = appearance;
   if (theme.logo !== undefined) return <img class="brand-logo" src={brandingHref(theme.logo)} alt={alt} />;
   const src = themeMode === "dark" ? logo.dark : logo.light;

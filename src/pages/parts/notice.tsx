@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Messages } from "../../i18n/i18n.ts";
+import { useMessages } from "../page.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 export interface NoticeProps {
@@ -25,14 +26,14 @@ export function Notice({ tone, icon, alert = false, text, children }: NoticeProp
 }
 
 export interface TooManyNoticeProps {
-  readonly messages: Messages;
   /** null: there were not too many attempts. */
   readonly waitSeconds: number | null;
   /** A form whose submit button a script disables until the wait is over. */
   readonly formId?: string;
 }
 
-export function TooManyNotice({ messages: { problems }, waitSeconds, formId }: TooManyNoticeProps) {
+export function TooManyNotice({ waitSeconds, formId }: TooManyNoticeProps) {
+  const { problems } = useMessages();
   if (waitSeconds === null) return null;
   const waiting = formId !== undefined && {
     "data-wait-form": formId,

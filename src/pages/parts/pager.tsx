@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
-import type { Messages } from "../../i18n/i18n.ts";
+import { useMessages } from "../page.ts";
 
 export interface PagerProps {
-  readonly messages: Messages;
   /** The first page is 1. */
   readonly number: number;
   readonly hasMore: boolean;
@@ -12,8 +11,8 @@ export interface PagerProps {
 }
 
 /** Links between the pages of a list; nothing if there is only one page. */
-export function Pager({ messages, number, hasMore, newestFirst = true, hrefOf }: PagerProps) {
-  const { pager } = messages;
+export function Pager({ number, hasMore, newestFirst = true, hrefOf }: PagerProps) {
+  const { pager } = useMessages();
   if (number === 1 && !hasMore) return null;
   return (
     <nav class="pager" aria-label={pager.label}>
@@ -29,7 +28,6 @@ export function Pager({ messages, number, hasMore, newestFirst = true, hrefOf }:
 }
 
 export interface OlderPagerProps {
-  readonly messages: Messages;
   /** null: this page is the newest. */
   readonly newestHref: string | null;
   /** null: this page is the last. */
@@ -37,7 +35,8 @@ export interface OlderPagerProps {
 }
 
 /** For a list without page numbers: each page continues where the previous one ended. */
-export function OlderPager({ messages: { pager }, newestHref, olderHref }: OlderPagerProps) {
+export function OlderPager({ newestHref, olderHref }: OlderPagerProps) {
+  const { pager } = useMessages();
   if (newestHref === null && olderHref === null) return null;
   return (
     <nav class="pager" aria-label={pager.label}>

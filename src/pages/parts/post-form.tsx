@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { formTokenField } from "../../http/cross-site.ts";
-import { type PageContext, pageHref } from "../page.ts";
+import { pageHref, usePage } from "../page.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 export interface PostFormProps {
-  readonly page: PageContext;
   /** Path that the form is posted to. */
   readonly action: string;
   readonly class?: string;
@@ -27,7 +26,6 @@ export interface PostFormProps {
  * for browsers that send neither Origin nor Sec-Fetch-Site.
  */
 export function PostForm({
-  page,
   action,
   class: className,
   id,
@@ -38,6 +36,7 @@ export function PostForm({
   opensInPlace,
   children,
 }: PostFormProps) {
+  const page = usePage();
   return (
     <form
       method="post"
@@ -56,7 +55,6 @@ export function PostForm({
 }
 
 export interface ConfirmProps {
-  readonly page: PageContext;
   readonly icon?: IconName;
   readonly label: string;
   /** Distinguishes several of these on one page. */
@@ -78,7 +76,6 @@ export interface ConfirmProps {
 
 /** Two clicks, without a script, for actions that must not happen by accident: the first opens the form, the second sends it. */
 export function Confirm({
-  page,
   icon,
   label,
   accessibleLabel,
@@ -96,7 +93,7 @@ export function Confirm({
         {icon !== undefined && <Icon name={icon} />}
         <span>{label}</span>
       </summary>
-      <PostForm page={page} class="confirm-body" action={action}>
+      <PostForm class="confirm-body" action={action}>
         {children}
         <p>{explanation}</p>
         <button type="submit" class={tone === "plain" ? "button button-primary" : "button button-danger"}>

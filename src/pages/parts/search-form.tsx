@@ -1,9 +1,8 @@
 import type { ComponentChildren } from "preact";
-import type { PageContext } from "../page.ts";
+import { usePage } from "../page.ts";
 import { Icon } from "./icon.tsx";
 
 export interface SearchFormProps {
-  readonly page: PageContext;
   readonly action: string;
   readonly submit: string;
   /** For more fields than fit beside each other on a narrow screen. */
@@ -12,7 +11,8 @@ export interface SearchFormProps {
 }
 
 /** Sent by GET, so that every result has an address. */
-export function SearchForm({ page, action, submit, wraps = false, children }: SearchFormProps) {
+export function SearchForm({ action, submit, wraps = false, children }: SearchFormProps) {
+  const page = usePage();
   return (
     <search>
       <form class={wraps ? "input-row search-wraps" : "input-row"} method="get" action={action}>

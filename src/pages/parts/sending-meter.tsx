@@ -1,7 +1,8 @@
-import type { Messages } from "../../i18n/i18n.ts";
+import { useMessages } from "../page.ts";
 
 /** Shown by scripts while they send files (browser/parts/sending-meter.ts). */
-export function SendingMeter({ messages: { files } }: { readonly messages: Messages }) {
+export function SendingMeter() {
+  const { files } = useMessages();
   return (
     <div
       class="sending"

@@ -1,17 +1,14 @@
-import { type PageContext, pageHref } from "../page.ts";
+import { pageHref, useMessages, usePage } from "../page.ts";
 import { Icon } from "./icon.tsx";
 
-interface Props {
-  readonly page: PageContext;
-}
-
 /** The frame of a message that a script fills and shows above a form that was not accepted. */
-export function UnsentNotice({ page: { messages } }: Props) {
+export function UnsentNotice() {
+  const { sending } = useMessages();
   return (
     <div class="notice notice-danger" role="alert" tabIndex={-1} data-focus>
       <Icon name="alert" />
       <div class="notice-text">
-        <h2 class="notice-heading">{messages.sending.failedHeading}</h2>
+        <h2 class="notice-heading">{sending.failedHeading}</h2>
         <p />
         <p class="notice-actions" />
       </div>
@@ -24,7 +21,8 @@ export function UnsentNotice({ page: { messages } }: Props) {
  * again, if its page was rendered with `keepsTyped`.
  * @param at the path of this page, for GET.
  */
-export function AsksFirst({ at, page }: Props & { readonly at: string }) {
+export function AsksFirst({ at }: { readonly at: string }) {
+  const page = usePage();
   const { sending } = page.messages;
   return (
     <template
@@ -37,7 +35,7 @@ export function AsksFirst({ at, page }: Props & { readonly at: string }) {
       data-step-heading={page.user === null ? undefined : sending.stepHeading}
       data-step={page.user === null ? undefined : sending.step}
     >
-      <UnsentNotice page={page} />
+      <UnsentNotice />
     </template>
   );
 }

@@ -34,7 +34,6 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
   return (
     <Frame target={model.target} page={page}>
       <List<StoredPreset>
-        page={page}
         caption={text.heading}
         rows={model.presets}
         fit="corner"
@@ -57,7 +56,6 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
         ]}
         actions={({ name, revision }) => (
           <Confirm
-            page={page}
             icon="trash"
             label={text.delete}
             accessibleLabel={text.deleteOne({ name })}
@@ -154,8 +152,8 @@ function PresetForm({ model, page }: Props) {
       heading={typed.was === "" ? text.make : text.change({ name: typed.was })}
       class="preset-card"
     >
-      <FormNotices state={state} problems={found} page={page} />
-      <PostForm page={page} class="form" action={target.path} autoComplete="off">
+      <FormNotices state={state} problems={found} />
+      <PostForm class="form" action={target.path} autoComplete="off">
         <input type="hidden" name="was" value={typed.was} />
         <input type="hidden" name="revision" value={String(typed.revision)} />
         <TextField id="name" label={text.name} value={typed.name} problem={state.problems.name} required />
@@ -179,7 +177,7 @@ function PresetForm({ model, page }: Props) {
           checked={typed.isDefault}
         />
         <div class="form-end">
-          {typed.was !== "" && <ButtonLink page={page} to={target.path} label={text.make} />}
+          {typed.was !== "" && <ButtonLink to={target.path} label={text.make} />}
           <Submit label={admin.save} />
         </div>
       </PostForm>

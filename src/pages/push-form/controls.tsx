@@ -289,7 +289,7 @@ export function PassphraseField({
           </button>
         ) : undefined
       }
-      inside={<ShowButton messages={messages} of={field.id} />}
+      inside={<ShowButton of={field.id} />}
     />
   );
 }

@@ -51,7 +51,7 @@ export function FileInput({ id, name, label, problem, form, page: { messages } }
       <p class="field-problem" role="alert" data-files-problem />
       <ul class="chosen-files" aria-label={newPush.filesChosen} hidden />
       <p class="files-total" role="status" data-files-total />
-      <SendingMeter messages={messages} />
+      <SendingMeter />
       <template>
         <li>
           <bdi />

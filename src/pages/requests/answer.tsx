@@ -234,8 +234,8 @@ function answerView(model: AnswerModel, page: PageContext): Page {
   return (
     <Layout page={page} title={text.heading} privatePage hasCard width="regular" scripts={["requests.js"]}>
       <AnswerHeading model={model} page={page} />
-      <FormMessages page={page} unanswered={text.unanswered}>
-        <FormNotices state={model.state} problems={found} page={page} />
+      <FormMessages unanswered={text.unanswered}>
+        <FormNotices state={model.state} problems={found} />
       </FormMessages>
       <section class="card">
         <div hidden data-key-check="wrong">
@@ -244,7 +244,6 @@ function answerView(model: AnswerModel, page: PageContext): Page {
           </Notice>
         </div>
         <PostForm
-          page={page}
           class="form"
           id="answer"
           action={`/requests/${request.urlToken}`}
@@ -271,7 +270,7 @@ function answerView(model: AnswerModel, page: PageContext): Page {
           <p class="field-problem" role="alert" hidden data-answer-problem />
           <SealingNotices page={page} />
           <p role="status" data-answer-status />
-          {request.wantsFiles && <SendingMeter messages={messages} />}
+          {request.wantsFiles && <SendingMeter />}
           <div class="form-end">
             <button type="submit" class="button button-primary button-large">
               <span>{text.send}</span>

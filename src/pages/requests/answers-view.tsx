@@ -26,7 +26,6 @@ function RequestEndings({ request, page }: Pick<AnswersModel, "request"> & { rea
     <div class="page-actions" data-keeps-key={request.isAnonymous || undefined}>
       {request.state === "open" && (
         <Confirm
-          page={page}
           icon="close"
           label={text.close}
           explanation={text.closeText}
@@ -36,7 +35,6 @@ function RequestEndings({ request, page }: Pick<AnswersModel, "request"> & { rea
         />
       )}
       <Confirm
-        page={page}
         icon="trash"
         label={text.delete}
         explanation={request.isAnonymous ? text.deleteOnlyText : text.deleteText}
@@ -74,15 +72,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
         <section class="card stack" data-ends-keys>
           <RequestFacts request={request} page={page} />
           {request.state === "open" && (
-            <LinkField
-              id="link"
-              label={text.link}
-              hint={text.linkHint}
-              value={link}
-              copy={text.copyLink}
-              page={page}
-              primary
-            />
+            <LinkField id="link" label={text.link} hint={text.linkHint} value={link} copy={text.copyLink} primary />
           )}
           {request.identitySealed === "" && (
             <div hidden data-request-key="found">
@@ -92,7 +82,6 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
                 hint={request.isAnonymous ? text.privateOnlyHint : text.privateHint}
                 value=""
                 copy={text.copyPrivateLink}
-                page={page}
               />
             </div>
           )}
@@ -156,11 +145,10 @@ interface LinkFieldProps {
   readonly value: string;
   /** The label of the button: nobody should send the private link by mistake. */
   readonly copy: string;
-  readonly page: PageContext;
   readonly primary?: boolean;
 }
 
-function LinkField({ id, label, hint, value, copy, page: { messages }, primary = false }: LinkFieldProps) {
+function LinkField({ id, label, hint, value, copy, primary = false }: LinkFieldProps) {
   return (
     <Field
       id={id}
@@ -169,7 +157,7 @@ function LinkField({ id, label, hint, value, copy, page: { messages }, primary =
       control={(attributes) => (
         <div class="input-row">
           <input {...attributes} class="input input-link" type="text" readOnly value={value} dir="ltr" data-select />
-          <CopyButton messages={messages} of={id} label={copy} primary={primary} />
+          <CopyButton of={id} label={copy} primary={primary} />
         </div>
       )}
     />
@@ -203,7 +191,7 @@ function AnswerKey({ request, page }: { readonly request: OwnedRequest; readonly
             hint={text.unlockHint}
             wrongPassphrase={text.wrongPassphrase}
             input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
-            inside={<ShowButton messages={messages} of="unlock_passphrase" />}
+            inside={<ShowButton of="unlock_passphrase" />}
           />
           <div class="form-end">
             <button type="submit" class="button button-primary">
@@ -239,10 +227,10 @@ function AnswerRow({
       <dl class="row-facts">
         <Fact label={kinds.label}>{kinds[push.kind]}</Fact>
         <Fact label={text.state}>
-          <StateBadge push={push} reader="owner" messages={messages} />
+          <StateBadge push={push} reader="owner" />
         </Fact>
         <Fact label={messages.tokens.created}>
-          <LocalTime timeMs={push.createdAt} messages={messages} />
+          <LocalTime timeMs={push.createdAt} />
         </Fact>
       </dl>
       {path === null && <p>{dashboard.linkNotStored}</p>}

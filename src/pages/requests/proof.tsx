@@ -33,7 +33,7 @@ export function proofView({ urlToken, isRefused }: ProofModel, page: PageContext
             {text.proofIncomplete}
           </p>
         </div>
-        <PostForm page={page} action={answersPath(urlToken)} id="prove" autoComplete="off">
+        <PostForm action={answersPath(urlToken)} id="prove" autoComplete="off">
           <input type="hidden" name="owner_proof" value="" data-refused={isRefused || undefined} />
         </PostForm>
       </MessageCard>

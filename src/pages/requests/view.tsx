@@ -36,7 +36,6 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
         {requests.length > 0 && newRequest}
       </div>
       <List
-        page={page}
         caption={text.heading}
         rows={requests}
         fit="values"
@@ -73,12 +72,12 @@ function requestColumns(page: PageContext): readonly Column<ListedRequest>[] {
       value: ({ state }) => <span class={state === "open" ? "badge badge-active" : "badge"}>{text.states[state]}</span>,
     },
     { label: text.answers, value: ({ answers, answersMax }) => text.answersOf({ used: answers, allowed: answersMax }) },
-    { label: text.until, value: ({ expiresAt }) => <LocalTime timeMs={expiresAt} messages={page.messages} /> },
+    { label: text.until, value: ({ expiresAt }) => <LocalTime timeMs={expiresAt} /> },
   ];
 }
 
 export function RequestFacts({ request, page }: { readonly request: ListedRequest; readonly page: PageContext }) {
-  return <Facts page={page} class="row-facts" row={request} columns={requestColumns(page).slice(1)} />;
+  return <Facts class="row-facts" row={request} columns={requestColumns(page).slice(1)} />;
 }
 
 export type RequestField = "title" | "note" | "wantsText" | "wantsFiles" | "answersMax" | "expireAfterDays";
@@ -224,7 +223,7 @@ function RequestKey({ isAnonymous, page }: Pick<NewRequestModel, "isAnonymous"> 
         <>
           <div class="input-with-button">
             <input {...attributes} class="input" type="password" dir="auto" autoComplete="new-password" />
-            <ShowButton messages={messages} of="key_passphrase" />
+            <ShowButton of="key_passphrase" />
           </div>
           <p class="field-problem" role="alert" hidden data-weak-passphrase>
             {text.passphraseWeak}
@@ -282,10 +281,10 @@ export function newRequestView(
         <h1>{text.make}</h1>
         <p class="lead">{text.lead}</p>
       </div>
-      <FormNotices state={state} problems={found} page={page} />
+      <FormNotices state={state} problems={found} />
       <ScriptNotices page={page} />
       <section class="card">
-        <PostForm page={page} class="push-form" action={requestsPath} id="request" autoComplete="off">
+        <PostForm class="push-form" action={requestsPath} id="request" autoComplete="off">
           <div class="push-content">
             <TitleAndNote form={form} state={state} page={page} />
             <WantedKinds form={form} state={state} takesText={takesText} takesFiles={takesFiles} page={page} />

@@ -50,11 +50,10 @@ interface PasskeySignInProps {
 /** For the sign-in page: fields `passkey`, `next` and `stay_signed_in`, posted to `/users/sign_in/passkey`. Hidden without scripts. */
 export function PasskeySignIn({ page, next, stays }: PasskeySignInProps) {
   return (
-    <PostForm page={page} action={passkeySignInPath} class="form">
+    <PostForm action={passkeySignInPath} class="form">
       {next !== null && <input type="hidden" name="next" value={next} />}
       {stays === true && <input type="hidden" name={stayField} value="1" />}
       <PasskeyButton
-        page={page}
         action="get"
         options={passkeySignInOptionsPath}
         name="passkey"

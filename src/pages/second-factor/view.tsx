@@ -26,25 +26,24 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
       <div class="card">
         <h1>{challenge.heading}</h1>
         <p class="lead">{challenge.lead}</p>
-        <FormNotices state={model.state} page={page} />
+        <FormNotices state={model.state} />
         {model.offersPasskey && (
-          <PostForm page={page} action={secondFactorPath} class="form">
+          <PostForm action={secondFactorPath} class="form">
             <Next next={model.next} />
             <PasskeyButton
-              page={page}
               action="get"
               options={secondFactorOptionsPath}
               name="passkey"
               label={passkeys.use}
               wide={model.hasApp ? "secondary" : "primary"}
             />
-            <PasskeysMissing page={page} />
+            <PasskeysMissing />
           </PostForm>
         )}
         {model.hasApp && <AppForm model={model} page={page} />}
         <BackupForm model={model} page={page} />
         <p class="field-hint">{challenge.help}</p>
-        <PostForm page={page} action="/users/sign_out">
+        <PostForm action="/users/sign_out">
           <button type="submit" class="link-button">
             {challenge.leave}
           </button>
@@ -59,7 +58,7 @@ type FormProps = PartProps<SecondFactorModel>;
 function AppForm({ model, page }: FormProps) {
   const { challenge } = page.messages.factors;
   return (
-    <PostForm page={page} action={secondFactorPath} class="form" autoComplete="off">
+    <PostForm action={secondFactorPath} class="form" autoComplete="off">
       <Next next={model.next} />
       <CodeField
         of="digits"
@@ -78,7 +77,7 @@ function BackupForm({ model, page }: FormProps) {
   return (
     <details class="disclosure" open={model.backupCode !== ""}>
       <summary>{challenge.backup}</summary>
-      <PostForm page={page} action={secondFactorPath} class="form" autoComplete="off">
+      <PostForm action={secondFactorPath} class="form" autoComplete="off">
         <Next next={model.next} />
         <CodeField
           of="letters and digits"

@@ -66,7 +66,7 @@ function FieldRow({ id, field: { label, value, type }, messages }: RowProps) {
         )}
       </dd>
       <dd>
-        <CopyButton messages={messages} of={copied} label={actions.copy} name={secret.copyField({ label })} />
+        <CopyButton of={copied} label={actions.copy} name={secret.copyField({ label })} />
       </dd>
     </div>
   );

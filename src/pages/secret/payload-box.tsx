@@ -46,7 +46,7 @@ export function Veiled({ messages: { secret }, blur, label, children }: VeiledPr
 function Actions({ messages }: Pick<VeiledProps, "messages">) {
   return (
     <div class="secret-actions">
-      <CopyButton messages={messages} of="payload" label={messages.actions.copy} primary />
+      <CopyButton of="payload" label={messages.actions.copy} primary />
     </div>
   );
 }

@@ -30,7 +30,7 @@ function SealedPassphrase({ messages }: { readonly messages: Messages }) {
           hint={text.passphraseHint}
           wrongPassphrase={text.wrongPassphrase}
           input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
-          inside={<ShowButton messages={messages} of="sealed_passphrase" />}
+          inside={<ShowButton of="sealed_passphrase" />}
         />
         <button type="submit" class="button button-primary button-large">
           <Icon name="key" />

@@ -59,11 +59,10 @@ export function stepView(model: StepModel, page: PageContext): Page {
       scripts={model.endToEnd === null ? [] : ["sealed-link.js"]}
     >
       <div class="card card-centered">
-        <Emblem page={page} />
+        <Emblem />
         <h1>{headingOf(model, step)}</h1>
         <p class="lead">{leadOf(model, step)}</p>
         <TooManyNotice
-          messages={messages}
           waitSeconds={model.refusal?.reason === "too_many" ? model.refusal.retryAfterSeconds : null}
           formId={formId}
         />
@@ -75,14 +74,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
         {model.refusal === null && <OpenedBefore messages={messages} counts={model.viewer === "recipient"} />}
         <SealedStep model={model} page={page}>
           <OpeningFailed page={page} />
-          <PostForm
-            page={page}
-            class="form"
-            id={formId}
-            action={model.action}
-            autoComplete="off"
-            opensInPlace={model.retrySeconds}
-          >
+          <PostForm class="form" id={formId} action={model.action} autoComplete="off" opensInPlace={model.retrySeconds}>
             <input type="hidden" name="idempotency_key" value={model.idempotencyKey} />
             {model.passphraseRequired && (
               <InputField
@@ -90,7 +82,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
                 label={step.passphrase}
                 problem={model.refusal?.reason === "wrong" ? step.wrong : undefined}
                 input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
-                inside={<ShowButton messages={messages} of="passphrase" />}
+                inside={<ShowButton of="passphrase" />}
                 focus
               />
             )}
@@ -176,7 +168,7 @@ function SealedStep({ model: { endToEnd, action, idempotencyKey }, page, childre
         <Notice tone="warning" icon="key">
           <p>{text.needsScript}</p>
         </Notice>
-        <PostForm page={page} class="form" action={action} autoComplete="off">
+        <PostForm class="form" action={action} autoComplete="off">
           <input type="hidden" name="idempotency_key" value={idempotencyKey} />
           <button type="submit" class="button button-wide">
             {text.showSealed}
@@ -232,6 +224,6 @@ interface StepProps {
 function Until({ model, page }: StepProps) {
   const { messages } = page;
   if (model.expiresAt === null) return null;
-  const date = <ShortTime key="date" timeMs={model.expiresAt} messages={messages} />;
+  const date = <ShortTime key="date" timeMs={model.expiresAt} />;
   return <p class="field-hint">{messages.step.until.parts({ date })}</p>;
 }

@@ -114,7 +114,7 @@ function FactsLine({ model, page: { messages } }: Props) {
       {from}
       {repeated && <li>{secret.repeated}</li>}
       <li>{secret.viewsLeft({ count: viewsRemaining })}</li>
-      <li>{secret.until.parts({ date: <ShortTime key="date" timeMs={expiresAt} messages={messages} /> })}</li>
+      <li>{secret.until.parts({ date: <ShortTime key="date" timeMs={expiresAt} /> })}</li>
     </ul>
   );
 }
@@ -140,7 +140,7 @@ function Menu({ model, page }: Props) {
       <div class="secret-menu-body">
         {mayHaveText && (
           <div class="secret-choices" {...shownByScript(model)}>
-            {fields !== null && <CopyButton messages={messages} of="payload" label={secret.copyAll} />}
+            {fields !== null && <CopyButton of="payload" label={secret.copyAll} />}
             <PayloadChoices messages={messages} blur={blur && fields === null} saves={isText} />
           </div>
         )}
@@ -153,7 +153,6 @@ function Menu({ model, page }: Props) {
         {isFirst && <p class="field-hint">{secret.firstView}</p>}
         {deletePath !== null && (
           <Confirm
-            page={page}
             icon="trash"
             label={secret.delete}
             explanation={secret.deleteText}
@@ -184,8 +183,7 @@ function EarlierByOthers({ views: { count, lastAt }, messages }: EarlierProps) {
     <Notice tone="warning" icon="eye">
       <p>
         {secret.openedBefore({ count })}{" "}
-        {lastAt !== null && secret.openedLast.parts({ date: <LocalTime timeMs={lastAt} messages={messages} /> })}{" "}
-        {secret.openedByOthers}
+        {lastAt !== null && secret.openedLast.parts({ date: <LocalTime timeMs={lastAt} /> })} {secret.openedByOthers}
       </p>
     </Notice>
   );
@@ -210,7 +208,7 @@ function Address({ payload, messages }: { readonly payload: string; readonly mes
             <span>{secret.follow.parts({ host: <bdi key="host">{parsed.host}</bdi> })}</span>
           </a>
         )}
-        <CopyButton messages={messages} of="payload" label={messages.actions.copy} />
+        <CopyButton of="payload" label={messages.actions.copy} />
       </div>
       <ExactText id="payload" text={payload} />
     </section>

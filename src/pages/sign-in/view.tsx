@@ -70,14 +70,14 @@ export function signInView(model: SignInModel, page: PageContext): Page {
             text={model.done === "confirmed" ? entry.confirmation.done : entry.recovery.done}
           />
         )}
-        <FormNotices state={model.state} page={page}>
+        <FormNotices state={model.state}>
           {model.state.status === 401 && <ConfirmFirst {...model} page={page} />}
         </FormNotices>
-        <PostForm page={page} class="form" id={formId} action="/users/sign_in">
+        <PostForm class="form" id={formId} action="/users/sign_in">
           {model.next !== null && <input type="hidden" name="next" value={model.next} />}
           <EmailField label={signIn.email} value={model.email} autoComplete="username" focus={model.email === ""} />
           <PasswordField id="password" label={signIn.password} focus={model.email !== ""} />
-          <StaySignedIn messages={page.messages} checked={model.stays} idleSeconds={model.idleSeconds} />
+          <StaySignedIn checked={model.stays} idleSeconds={model.idleSeconds} />
           <Submit label={signIn.submit} look="wide" />
         </PostForm>
         {model.passkeys && <PasskeySignIn page={page} next={model.next} stays="as_checked" />}
@@ -116,7 +116,7 @@ export function signOutView(email: string, page: PageContext): Page {
     <Layout page={page} title={nav.signOut} width="narrow">
       <MessageCard icon="hand" heading={nav.signOut}>
         <p class="lead">{nav.signedInAs({ email })}</p>
-        <PostForm page={page} action="/users/sign_out">
+        <PostForm action="/users/sign_out">
           <Submit label={nav.signOut} />
         </PostForm>
       </MessageCard>

@@ -44,7 +44,7 @@ export function breakGlassView(
         ) : (
           <>
             <p class="lead">{singleSignOn.breakGlassText({ email: link.email })}</p>
-            <PostForm page={page} class="form" action={breakGlassPath}>
+            <PostForm class="form" action={breakGlassPath}>
               <input type="hidden" name="token" value={link.token} />
               <Submit label={singleSignOn.breakGlassSubmit} look="wide" />
             </PostForm>

@@ -60,9 +60,9 @@ export function signOnView({ provider: name, next, signedOut, idleSeconds }: Sig
       <div class="card">
         <h1>{heading}</h1>
         <p class="lead">{signedOut ? singleSignOn.signedOutText({ name }) : singleSignOn.onlyText({ name })}</p>
-        <PostForm page={page} class="form" action="/users/auth/oidc">
+        <PostForm class="form" action="/users/auth/oidc">
           {next !== null && <input type="hidden" name="next" value={next} />}
-          <StaySignedIn messages={page.messages} checked={false} idleSeconds={idleSeconds} />
+          <StaySignedIn checked={false} idleSeconds={idleSeconds} />
           <Submit label={singleSignOn.continueWith({ name })} icon="hand" look="wide" />
         </PostForm>
       </div>
@@ -138,9 +138,9 @@ export function problemView(model: ProblemModel, page: PageContext): Page {
         <p class="lead">{text}</p>
         {detail !== undefined && <p dir="auto">{detail}</p>}
         {page.user === null ? (
-          <ButtonLink page={page} to={signInPath} label={page.messages.singleSignOn.backToSignIn} />
+          <ButtonLink to={signInPath} label={page.messages.singleSignOn.backToSignIn} />
         ) : (
-          <ButtonLink page={page} to="/" label={page.messages.failure.home} />
+          <ButtonLink to="/" label={page.messages.failure.home} />
         )}
       </MessageCard>
     </Layout>
@@ -164,8 +164,8 @@ export function codeView({ provider: name, email, state }: CodeModel, page: Page
       <div class="card">
         <h1>{singleSignOn.prove}</h1>
         <p class="lead">{singleSignOn.codeLead({ name, email })}</p>
-        <FormNotices state={state} page={page} />
-        <PostForm page={page} class="form" action={signOnCodePath} autoComplete="off">
+        <FormNotices state={state} />
+        <PostForm class="form" action={signOnCodePath} autoComplete="off">
           <CodeField
             of="digits"
             id="code"
@@ -211,7 +211,7 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
         <h1>{singleSignOn.confirm}</h1>
         <p class="lead">{singleSignOn.confirmLead({ name, providerEmail, accountEmail })}</p>
         <p>{singleSignOn.confirmWhy({ name })}</p>
-        <FormNotices state={state} page={page} />
+        <FormNotices state={state} />
         {model.isMailed && (
           <Notice tone="success" icon="check" alert text={singleSignOn.mailLinkSent({ accountEmail })} />
         )}
@@ -220,7 +220,7 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
         {by === "sign_in" ? (
           <SignInFirst model={model} page={page} />
         ) : (
-          <PostForm page={page} class="form" action={confirmLinkPath}>
+          <PostForm class="form" action={confirmLinkPath}>
             {by === "mailed" && <input type="hidden" name="token" value={mailed} />}
             {by === "password" && (
               <>
@@ -259,7 +259,7 @@ function SignInFirst({ model: { only, link }, page }: SignInFirstProps) {
 function MailLink({ accountEmail, page }: { readonly accountEmail: string; readonly page: PageContext }) {
   const { singleSignOn } = page.messages;
   return (
-    <PostForm page={page} class="form" action={mailLinkPath}>
+    <PostForm class="form" action={mailLinkPath}>
       <p class="field-hint">{singleSignOn.mailLinkText({ accountEmail })}</p>
       <button type="submit" class="button button-wide">
         {singleSignOn.mailLink}
@@ -290,12 +290,12 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
   return (
     <Layout page={page} title={singleSignOn.heading} privatePage width="narrow">
       <PageHeading heading={singleSignOn.heading} lead={singleSignOn.lead({ name })} />
-      <FormNotices state={model.state} page={page} />
+      <FormNotices state={model.state} />
       <Card id="linked" heading={model.linkedAt.length > 0 ? singleSignOn.linked({ name }) : singleSignOn.notLinked}>
         {model.linkedAt.length > 0 ? (
           <Linked model={model} page={page} />
         ) : (
-          <PostForm page={page} class="form" action={`${signOnSettingsPath}/link`}>
+          <PostForm class="form" action={`${signOnSettingsPath}/link`}>
             <p>{singleSignOn.linkText({ name })}</p>
             <FormEnd label={singleSignOn.link({ name })} icon="url" />
           </PostForm>
@@ -318,7 +318,7 @@ function Prove({ model, page }: PartProps<SignOnSettingsModel>) {
       {model.isProved ? (
         <Notice tone="success" icon="check" text={singleSignOn.proved} />
       ) : (
-        <PostForm page={page} class="form" action={`${signOnSettingsPath}/again`}>
+        <PostForm class="form" action={`${signOnSettingsPath}/again`}>
           {model.next !== null && <input type="hidden" name="next" value={model.next} />}
           <p>{singleSignOn.proveText({ name })}</p>
           <FormEnd label={singleSignOn.proveSubmit({ name })} look="plain" />
@@ -336,7 +336,7 @@ function Linked({ model, page }: PartProps<SignOnSettingsModel>) {
       <dl class="row-facts">
         {model.linkedAt.map((timeMs) => (
           <Fact key={timeMs} label={singleSignOn.linkedSince}>
-            <LocalTime timeMs={timeMs} messages={messages} />
+            <LocalTime timeMs={timeMs} />
           </Fact>
         ))}
       </dl>
@@ -346,7 +346,7 @@ function Linked({ model, page }: PartProps<SignOnSettingsModel>) {
             <Icon name="trash" />
             <span>{singleSignOn.unlink}</span>
           </summary>
-          <PostForm page={page} class="form" action={`${signOnSettingsPath}/unlink`}>
+          <PostForm class="form" action={`${signOnSettingsPath}/unlink`}>
             <p>{singleSignOn.unlinkText({ name: model.provider })}</p>
             <PasswordField
               id="password"

@@ -26,8 +26,8 @@ export function TokenFormCard({ model, page }: Props) {
   const found = problemsAt(fieldIds, model.state.problems, (field) => labels[field], page.messages);
   return (
     <Card id="make" heading={tokens.make} class="token-form">
-      <FormNotices state={model.state} problems={found} page={page} />
-      <PostForm page={page} class="form" action={model.path}>
+      <FormNotices state={model.state} problems={found} />
+      <PostForm class="form" action={model.path}>
         <Name model={model} page={page} />
         <Scopes model={model} page={page} />
         <Expiry model={model} page={page} />

@@ -23,7 +23,6 @@ export function TokenList({ model, page }: Props) {
   return (
     <Card id="list" heading={isService ? service.heading : tokens.list}>
       <List<ApiToken>
-        page={page}
         nowMs={model.now}
         caption={{ headingId: "list" }}
         rows={model.tokens}
@@ -33,7 +32,6 @@ export function TokenList({ model, page }: Props) {
         actions={(token) =>
           stateOf(token, model.now) === "active" && (
             <Confirm
-              page={page}
               icon="trash"
               label={tokens.revoke}
               accessibleLabel={tokens.revokeOne({ name: token.name })}
@@ -115,7 +113,7 @@ function mayDo({ scopes }: ApiToken, isService: boolean, { messages }: PageConte
 
 function lastUse({ lastUsedAt, lastUsedAddress: from }: ApiToken, nowMs: number, { messages }: PageContext) {
   if (lastUsedAt === null) return messages.tokens.never;
-  const time = <RowTime timeMs={lastUsedAt} nowMs={nowMs} messages={messages} />;
+  const time = <RowTime timeMs={lastUsedAt} nowMs={nowMs} />;
   if (from === null || from === "") return time;
   return messages.tokens.lastUsedAt.parts({ date: time, address: <bdi dir="ltr">{from}</bdi> });
 }

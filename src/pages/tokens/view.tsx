@@ -38,7 +38,7 @@ export function MadeToken({ made, messages }: MadeTokenProps) {
         </label>
         <div class="input-row">
           <input class="input input-link" id="token" type="text" readOnly value={made.token} dir="ltr" data-select />
-          <CopyButton messages={messages} of="token" label={tokens.copyToken} primary />
+          <CopyButton of="token" label={tokens.copyToken} primary />
         </div>
       </div>
     </Notice>
