@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { textOf } from "../http/body/form-fields.ts";
 import { Layout } from "./layout.tsx";
-import type { Page, PageContext } from "./page.ts";
+import { type Page, type PageContext, usePage } from "./page.ts";
 import { ButtonLink, Submit } from "./parts/buttons.tsx";
 import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
@@ -54,13 +54,14 @@ export function emailConfirmationView(shown: EmailConfirmation, page: PageContex
           </PostForm>
         </MessageCard>
       ) : (
-        <Outcome is={shown.is} page={page} />
+        <Outcome is={shown.is} />
       )}
     </Layout>
   );
 }
 
-function Outcome({ is, page }: { readonly is: "changed" | "invalid" | "taken"; readonly page: PageContext }) {
+function Outcome({ is }: { readonly is: "changed" | "invalid" | "taken" }) {
+  const page = usePage();
   const { profile, nav, signIn } = page.messages;
   const { newEmail } = profile;
   const changed = is === "changed";

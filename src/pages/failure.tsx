@@ -3,7 +3,7 @@ import { factorsPath, signInPath } from "../http/authentication.ts";
 import type { Refusal } from "../http/errors.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import { Layout } from "./layout.tsx";
-import { type Page, type PageContext, type PartProps, pageHref, renderPage } from "./page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, renderPage, useMessages, usePage } from "./page.ts";
 import { HomeButton } from "./parts/buttons.tsx";
 import type { IconName } from "./parts/icon.tsx";
 import { MessageCard } from "./parts/notice.tsx";
@@ -95,7 +95,7 @@ export function failureView(model: FailureModel, page: PageContext): Page {
         {model.keepsTyped && <p>{failure.goBack}</p>}
         {model.reloadSends && <p>{failure.reload}</p>}
         <p class="reference">{failure.reference({ id: model.requestId })}</p>
-        <NextStep model={model} page={page} />
+        <NextStep model={model} />
       </MessageCard>
     </Layout>
   );
@@ -103,24 +103,17 @@ export function failureView(model: FailureModel, page: PageContext): Page {
 
 type NextStepProps = PartProps<FailureModel>;
 
-function NextStep({ model, page }: NextStepProps) {
+function NextStep({ model }: NextStepProps) {
+  const { failure, sending } = useMessages();
   const { status, lacksFactor } = model;
-  const { failure, sending } = page.messages;
-  if (lacksFactor) return <InNewTab path={factorsPath} label={failure.factorLink} page={page} />;
-  if (status === 401 && hasTyped(model)) return <InNewTab path={signInPath} label={sending.signIn} page={page} />;
+  if (lacksFactor) return <InNewTab path={factorsPath} label={failure.factorLink} />;
+  if (status === 401 && hasTyped(model)) return <InNewTab path={signInPath} label={sending.signIn} />;
   return <HomeButton />;
 }
 
 /** The form with what was typed stays in its own tab. */
-function InNewTab({
-  path,
-  label,
-  page,
-}: {
-  readonly path: string;
-  readonly label: string;
-  readonly page: PageContext;
-}) {
+function InNewTab({ path, label }: { readonly path: string; readonly label: string }) {
+  const page = usePage();
   return (
     <a class="button button-primary" href={pageHref(page, path)} target="_blank" rel="noopener" data-failure-action>
       {label}

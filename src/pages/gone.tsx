@@ -25,11 +25,11 @@ export function goneView(page: PageContext): Page {
   const { messages } = page;
   return (
     <MessageView page={page} texts={messages.gone}>
-      <OpenedBefore messages={messages} counts={false} />
+      <OpenedBefore counts={false} />
       <button type="button" class="button" hidden data-opens-again>
         {messages.step.showAgain}
       </button>
-      <OpeningFailed page={page} />
+      <OpeningFailed />
     </MessageView>
   );
 }

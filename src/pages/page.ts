@@ -103,7 +103,6 @@ export function useMessages(): Messages {
 /** What the parts of a page get. */
 export interface PartProps<Model> {
   readonly model: Model;
-  readonly page: PageContext;
 }
 
 /** @param address a path or URL, which may have a query and a fragment. Its own `locale`, if it has one, is replaced. */

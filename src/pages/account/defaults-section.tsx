@@ -1,6 +1,6 @@
 import { type KindOption, kindOptions } from "../../config/topics/kinds.ts";
 import { wireName } from "../../http/errors.ts";
-import type { PageContext } from "../page.ts";
+import { type PageContext, useMessages, usePage } from "../page.ts";
 import { ButtonLink, FormEnd } from "../parts/buttons.tsx";
 import { NumberField, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -10,8 +10,9 @@ import type { AccountProps } from "./model.ts";
 import { accountPath, presetsPath } from "./path.ts";
 import { Section } from "./section.tsx";
 
-export function DefaultsSection({ model, page }: AccountProps) {
-  const { profile, kinds } = page.messages;
+export function DefaultsSection({ model }: AccountProps) {
+  const messages = useMessages();
+  const { profile, kinds } = messages;
   const { defaults } = profile;
   const form = model.defaults;
   const options = [
@@ -32,11 +33,11 @@ export function DefaultsSection({ model, page }: AccountProps) {
         />
         <div class="account-kinds">
           {form.kinds.map((kind) => (
-            <KindFields key={kind.kind} form={kind} problems={model.state.problems} page={page} />
+            <KindFields key={kind.kind} form={kind} problems={model.state.problems} />
           ))}
         </div>
         <FormEnd label={defaults.submit}>
-          <ButtonLink to={presetsPath} label={page.messages.presets.manage} />
+          <ButtonLink to={presetsPath} label={messages.presets.manage} />
         </FormEnd>
       </PostForm>
     </Section>
@@ -46,10 +47,10 @@ export function DefaultsSection({ model, page }: AccountProps) {
 interface KindProps {
   readonly form: KindForm;
   readonly problems: AccountProps["model"]["state"]["problems"];
-  readonly page: PageContext;
 }
 
-function KindFields({ form, problems, page }: KindProps) {
+function KindFields({ form, problems }: KindProps) {
+  const page = usePage();
   const { kinds, profile } = page.messages;
   const { defaults } = profile;
   const { kind, settings, values } = form;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { PageContext } from "../page.ts";
+import { useMessages } from "../page.ts";
 import { PasswordField } from "../parts/fields.tsx";
 import type { AccountField, AccountModel } from "./model.ts";
 
@@ -23,12 +23,11 @@ export function Section({ name, heading, children }: SectionProps) {
 export interface AskAgainProps {
   readonly id: Extract<AccountField, "email_password" | "delete_password">;
   readonly model: Pick<AccountModel, "hasPassword" | "email" | "state">;
-  readonly page: PageContext;
 }
 
 /** Asks for the password again. A user without one must have signed in recently; the server checks that itself. */
-export function AskAgain({ id, model, page }: AskAgainProps) {
-  const { again } = page.messages.profile;
+export function AskAgain({ id, model }: AskAgainProps) {
+  const { again } = useMessages().profile;
   const problem = model.state.problems[id];
   if (!model.hasPassword) {
     return (

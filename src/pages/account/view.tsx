@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { factorsPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { ButtonLink, FormEnd, Submit } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
@@ -35,7 +35,7 @@ const sections: Readonly<Record<AccountTab, (props: AccountProps) => ComponentCh
     <>
       {!props.model.signOnOnly && <PasswordSection {...props} />}
       {!props.model.signOnOnly && <FactorsSection {...props} />}
-      <SignOnSection page={props.page} provider={props.model.provider} />
+      <SignOnSection provider={props.model.provider} />
     </>
   ),
   sessions: (props) => (
@@ -47,7 +47,7 @@ const sections: Readonly<Record<AccountTab, (props: AccountProps) => ComponentCh
   defaults: DefaultsSection,
   data: (props) => (
     <>
-      <DataSection page={props.page} />
+      <DataSection />
       <DeleteSection {...props} />
     </>
   ),
@@ -56,6 +56,7 @@ const sections: Readonly<Record<AccountTab, (props: AccountProps) => ComponentCh
 /** Each tab is a page, each section of it a form or a link to another page. */
 export function accountView(model: AccountModel, page: PageContext): Page {
   const { profile, problems } = page.messages;
+  const Sections = sections[model.tab];
   const found = problemsAt(
     accountFields,
     model.state.problems,
@@ -77,12 +78,15 @@ export function accountView(model: AccountModel, page: PageContext): Page {
         <Notice tone="success" icon="check" alert text={profile.saved[model.done]} />
       )}
       <FormNotices state={model.state} problems={found} />
-      <div class="cards">{sections[model.tab]({ model, page })}</div>
+      <div class="cards">
+        <Sections model={model} />
+      </div>
     </Layout>
   );
 }
 
-function FactorsSection({ model, page }: AccountProps) {
+function FactorsSection({ model }: AccountProps) {
+  const page = usePage();
   const { factors } = page.messages.profile;
   return (
     <Section name="factors" heading={factors.heading}>
@@ -96,8 +100,8 @@ function FactorsSection({ model, page }: AccountProps) {
   );
 }
 
-function TokensSection({ model, page }: AccountProps) {
-  const { tokens } = page.messages.profile;
+function TokensSection({ model }: AccountProps) {
+  const { tokens } = useMessages().profile;
   return (
     <Section name="tokens" heading={tokens.heading}>
       <p>{tokens.text({ count: model.tokensInUse })}</p>
@@ -120,7 +124,8 @@ function TokensSection({ model, page }: AccountProps) {
   );
 }
 
-function DataSection({ page }: { readonly page: PageContext }) {
+function DataSection() {
+  const page = usePage();
   const { data } = page.messages.profile;
   return (
     <Section name="data" heading={data.heading}>
@@ -134,8 +139,8 @@ function DataSection({ page }: { readonly page: PageContext }) {
   );
 }
 
-function EmailSection({ model, page }: AccountProps) {
-  const { email } = page.messages.profile;
+function EmailSection({ model }: AccountProps) {
+  const { email } = useMessages().profile;
   return (
     <Section name="email" heading={email.heading}>
       <p class="account-email">{email.current.parts({ email: <strong dir="ltr">{model.email}</strong> })}</p>
@@ -146,7 +151,7 @@ function EmailSection({ model, page }: AccountProps) {
           </p>
         </Notice>
       )}
-      {model.mayConfirm && <Confirmation model={model} page={page} />}
+      {model.mayConfirm && <Confirmation model={model} />}
       <PostForm class="form" action={`${accountPath}/email`}>
         <EmailField
           label={email.new}
@@ -155,7 +160,7 @@ function EmailSection({ model, page }: AccountProps) {
           problem={model.state.problems.email}
           autoComplete="email"
         />
-        <AskAgain id="email_password" model={model} page={page} />
+        <AskAgain id="email_password" model={model} />
         <FormEnd label={email.submit} />
       </PostForm>
     </Section>
@@ -163,8 +168,8 @@ function EmailSection({ model, page }: AccountProps) {
 }
 
 /** For the current address. The result is shown here, not at the top of the page. */
-function Confirmation({ model, page }: AccountProps) {
-  const { confirmation } = page.messages.profile.email;
+function Confirmation({ model }: AccountProps) {
+  const { confirmation } = useMessages().profile.email;
   const id = "email_confirmation";
   const problem = model.state.problems[id];
   return (
@@ -195,8 +200,8 @@ function Confirmation({ model, page }: AccountProps) {
   );
 }
 
-function PasswordSection({ model, page }: AccountProps) {
-  const { password } = page.messages.profile;
+function PasswordSection({ model }: AccountProps) {
+  const { password } = useMessages().profile;
   return (
     <Section name="password" heading={password.heading}>
       <p>{model.hasPassword ? password.lead : password.firstLead}</p>
@@ -226,7 +231,8 @@ function PasswordSection({ model, page }: AccountProps) {
   );
 }
 
-function LanguageSection({ model, page }: AccountProps) {
+function LanguageSection({ model }: AccountProps) {
+  const page = usePage();
   const { language } = page.messages.profile;
   const options = [
     { value: "", label: language.browser },
@@ -249,14 +255,14 @@ function LanguageSection({ model, page }: AccountProps) {
   );
 }
 
-function SessionsSection({ model, page }: AccountProps) {
-  const { sessions } = page.messages.profile;
+function SessionsSection({ model }: AccountProps) {
+  const { sessions } = useMessages().profile;
   return (
     <Section name="sessions" heading={sessions.heading}>
       <p>{sessions.lead}</p>
       <ul class="rows">
         {model.sessions.map((session) => (
-          <SessionItem key={session.id} session={session} now={model.now} page={page} />
+          <SessionItem key={session.id} session={session} now={model.now} />
         ))}
       </ul>
       {model.sessions.some((session) => !session.current) && (
@@ -271,12 +277,10 @@ function SessionsSection({ model, page }: AccountProps) {
 interface SessionRowProps {
   readonly session: SessionRow;
   readonly now: number;
-  readonly page: PageContext;
 }
 
-function SessionItem({ session, now, page }: SessionRowProps) {
-  const { messages } = page;
-  const { sessions } = messages.profile;
+function SessionItem({ session, now }: SessionRowProps) {
+  const { sessions } = useMessages().profile;
   const { browser, address } = session;
   return (
     <li class="row account-session">
@@ -308,19 +312,19 @@ function SessionItem({ session, now, page }: SessionRowProps) {
   );
 }
 
-function DeleteSection({ model, page }: AccountProps) {
-  const { delete: messages } = page.messages.profile;
+function DeleteSection({ model }: AccountProps) {
+  const { delete: text } = useMessages().profile;
   return (
-    <Section name="delete" heading={messages.heading}>
-      <p>{messages.text}</p>
+    <Section name="delete" heading={text.heading}>
+      <p>{text.text}</p>
       <details class="confirm" open={model.state.problems.delete_password !== undefined}>
         <summary class="button button-quiet-danger">
           <Icon name="trash" />
-          <span>{messages.open}</span>
+          <span>{text.open}</span>
         </summary>
         <PostForm class="form account-delete" action={`${accountPath}/delete`}>
-          <AskAgain id="delete_password" model={model} page={page} />
-          <FormEnd label={messages.submit} look="danger" />
+          <AskAgain id="delete_password" model={model} />
+          <FormEnd label={text.submit} look="danger" />
         </PostForm>
       </details>
     </Section>
@@ -341,9 +345,9 @@ export function deletedView(page: PageContext): Page {
 
 const signOnSection = "single_sign_on";
 
-function SignOnSection({ page, provider }: { readonly page: PageContext; readonly provider: string | null }) {
+function SignOnSection({ provider }: { readonly provider: string | null }) {
+  const { singleSignOn } = useMessages();
   if (provider === null) return null;
-  const { singleSignOn } = page.messages;
   return (
     <Section name={signOnSection} heading={singleSignOn.heading}>
       <p>{singleSignOn.lead({ name: provider })}</p>

@@ -131,7 +131,6 @@ export function memberView(model: ActivityModel & { readonly member: MemberOfGro
         model={model}
         pathOf={(pushId) => memberPushPath(group.id, userId, pushId)}
         pagePath={(number) => pushesPage(model.member, number)}
-        page={page}
       />
     </Layout>
   );
@@ -184,7 +183,7 @@ export function membersPushView(model: MembersPushModel, page: PageContext): Pag
         {events.length === 0 ? (
           <p>{dashboard.noEvents}</p>
         ) : (
-          <Timeline events={events} nowMs={nowMs} messages={messages} byOwner={admin.byOwner} />
+          <Timeline events={events} nowMs={nowMs} byOwner={admin.byOwner} />
         )}
         <Pager
           number={model.page}

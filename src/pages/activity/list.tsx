@@ -2,7 +2,7 @@ import type { FoundPushes, ListedPush } from "../../pushes/pushes.ts";
 import { beginningOf, shownName } from "../dashboard/push-parts.tsx";
 import { List } from "../lists/list.tsx";
 import { pushColumns } from "../lists/push-columns.tsx";
-import { type PageContext, pageHref, untranslated } from "../page.ts";
+import { pageHref, untranslated, usePage } from "../page.ts";
 
 export interface ActivityModel extends Pick<FoundPushes, "pushes" | "hasMore"> {
   /** From 1. */
@@ -18,13 +18,13 @@ interface ActivityProps {
   readonly pathOf: (pushId: number) => string;
   /** The address of a page of the list. */
   readonly pagePath: (number: number) => string;
-  readonly page: PageContext;
 }
 
 const nameCharactersShown = 100;
 
 /** Pushes of somebody else. Threat: a list of a colleague's links opens them. It shows names, states and numbers, and no note. */
-export function ActivityList({ caption, empty, model, pathOf, pagePath, page }: ActivityProps) {
+export function ActivityList({ caption, empty, model, pathOf, pagePath }: ActivityProps) {
+  const page = usePage();
   const { messages } = page;
   const columns = pushColumns(page, "administrator");
   return (

@@ -15,7 +15,7 @@ import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { ProofOffered } from "../factors/model.ts";
 import { ProofFields } from "../factors/proof.tsx";
 import { List } from "../lists/list.tsx";
-import type { Page, PageContext, PartProps } from "../page.ts";
+import { type Page, type PageContext, type PartProps, useMessages, usePage } from "../page.ts";
 import { FormEnd } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { Field, InputField, TextField } from "../parts/fields.tsx";
@@ -146,21 +146,22 @@ export function bulkEndingView(model: BulkEndingModel, page: PageContext): Page 
       scripts={["passkeys.js"]}
       asksFirstAt={bulkEndingPath}
     >
-      <FilterForm model={model} page={page} />
-      {preview !== undefined && <Preview preview={preview} model={model} page={page} />}
+      <FilterForm model={model} />
+      {preview !== undefined && <Preview preview={preview} model={model} />}
       {latest.length > 0 && (
         <section aria-labelledby="recent">
           <h2 class="section-heading" id="recent">
             {admin.bulk.recent}
           </h2>
-          <RequestTable model={model} page={page} />
+          <RequestTable model={model} />
         </section>
       )}
     </AdminFrame>
   );
 }
 
-function FilterForm({ model: { typed, problems }, page }: PartProps<BulkEndingModel>) {
+function FilterForm({ model: { typed, problems } }: PartProps<BulkEndingModel>) {
+  const page = usePage();
   const { admin } = page.messages;
   const { bulk } = admin;
   const number = { type: "number", inputMode: "numeric", min: 0, max: 999_999, step: 1 } as const;
@@ -215,11 +216,10 @@ function FilterForm({ model: { typed, problems }, page }: PartProps<BulkEndingMo
 interface PreviewProps {
   readonly preview: BulkEndingPreview;
   readonly model: BulkEndingModel;
-  readonly page: PageContext;
 }
 
-function Preview({ preview, model: { typed, proof, state }, page }: PreviewProps) {
-  const { admin, formats } = page.messages;
+function Preview({ preview, model: { typed, proof, state } }: PreviewProps) {
+  const { admin, formats } = useMessages();
   const { bulk } = admin;
   const { count, bytes, isComplete } = preview;
   if (count === 0 && isComplete) return <p role="status">{admin.noPushes}</p>;
@@ -236,15 +236,16 @@ function Preview({ preview, model: { typed, proof, state }, page }: PreviewProps
         <input type="hidden" name="owners" value={typed.owners} />
         <FormNotices state={state} />
         <p>{bulk.endManyText}</p>
-        {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={state.problems.proof} />}
+        {proof !== null && <ProofFields id="proof" offered={proof} problem={state.problems.proof} />}
         <FormEnd label={bulk.endManyConfirm} look="danger" />
       </PostForm>
     </section>
   );
 }
 
-function RequestTable({ model: { latest, nowMs }, page }: PartProps<BulkEndingModel>) {
-  const { admin, formats } = page.messages;
+function RequestTable({ model: { latest, nowMs } }: PartProps<BulkEndingModel>) {
+  const messages = useMessages();
+  const { admin, formats } = messages;
   const { bulk } = admin;
   return (
     <List<BulkEnding>
@@ -259,7 +260,7 @@ function RequestTable({ model: { latest, nowMs }, page }: PartProps<BulkEndingMo
           value: ({ ended, endedBytes }) => bulk.progressOf({ count: ended, size: formats.bytes(endedBytes) }),
         },
         {
-          label: page.messages.dashboard.state,
+          label: messages.dashboard.state,
           narrow: "unlabelled",
           value: ({ finishedAt }) => (
             <span class={finishedAt === null ? "badge badge-active" : "badge"}>
@@ -277,7 +278,7 @@ function RequestTable({ model: { latest, nowMs }, page }: PartProps<BulkEndingMo
           label: bulk.largerMib,
           value: ({ largerThanBytes: bytes }) => bytes > 0 && formats.number(bytes / mebibyte),
         },
-        { label: bulk.whose, long: true, value: (request) => ownersName(request.owners, page.messages) },
+        { label: bulk.whose, long: true, value: (request) => ownersName(request.owners, messages) },
       ]}
       empty={null}
     />

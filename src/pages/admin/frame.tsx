@@ -3,7 +3,7 @@ import type { AdminEntry, Administrator } from "../../accounts/accounts.ts";
 import type { InTransaction } from "../../database/database.ts";
 import type { Group } from "../../policies/policies.ts";
 import { Layout, type LayoutProps } from "../layout.tsx";
-import { type AdminSection, type PageContext, pageHref, untranslated } from "../page.ts";
+import { type AdminSection, type PageContext, pageHref, untranslated, usePage } from "../page.ts";
 import { PageHeading } from "../parts/card.tsx";
 import type { SignedInRequest } from "../request.ts";
 
@@ -95,7 +95,7 @@ export function AdminFrame(frame: AdminFrameProps) {
         ))}
       </nav>
       <PageHeading heading={heading ?? admin[current]} lead={lead} />
-      {group?.id !== undefined && <GroupTabs id={group.id} current={group.current} page={page} />}
+      {group?.id !== undefined && <GroupTabs id={group.id} current={group.current} />}
       {children}
     </Layout>
   );
@@ -105,11 +105,8 @@ function GroupName({ group: { id, name } }: { readonly group: GroupTab }) {
   return <bdi translate={id === undefined ? undefined : untranslated}>{name}</bdi>;
 }
 
-function GroupTabs({
-  id,
-  current,
-  page,
-}: Omit<GroupTab, "name"> & { readonly id: number; readonly page: PageContext }) {
+function GroupTabs({ id, current }: Omit<GroupTab, "name"> & { readonly id: number }) {
+  const page = usePage();
   const { admin } = page.messages;
   const text = admin.groupsPage;
   const labels = { members: text.members, rules: admin.rules, presets: admin.presets, tokens: text.service.heading };

@@ -11,7 +11,7 @@ import {
   membersPerPage,
 } from "../../policies/policies.ts";
 import { type Column, List, listPath } from "../lists/list.tsx";
-import { type Page, type PageContext, type PartProps, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, untranslated, useMessages, usePage } from "../page.ts";
 import { FormEnd } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
@@ -180,7 +180,7 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
         action={adminPaths.groups}
         tone="plain"
       >
-        <GroupFields typed={model.typed} hasClaims={model.hasClaims} page={page} />
+        <GroupFields typed={model.typed} hasClaims={model.hasClaims} />
       </Confirm>
       <List<ListedGroup>
         caption={admin.groups}
@@ -224,11 +224,10 @@ interface GroupFieldsProps {
   readonly typed: TypedGroup;
   /** False: this server has no single sign-on. */
   readonly hasClaims: boolean;
-  readonly page: PageContext;
 }
 
-function GroupFields({ typed, hasClaims, page }: GroupFieldsProps) {
-  const text = page.messages.admin.groupsPage;
+function GroupFields({ typed, hasClaims }: GroupFieldsProps) {
+  const text = useMessages().admin.groupsPage;
   return (
     <>
       <TextField id="name" label={text.name} value={typed.name} required />
@@ -298,10 +297,10 @@ export function groupView(model: GroupModel, page: PageContext): Page {
       asksFirstAt={path}
     >
       <FormNotices state={model.state} />
-      <MemberList model={model} page={page} />
+      <MemberList model={model} />
       <Card id="group_settings" heading={admin.settings}>
         <PostForm class="form admin-form" action={path} autoComplete="off">
-          <GroupFields typed={typed} hasClaims={model.hasClaims} page={page} />
+          <GroupFields typed={typed} hasClaims={model.hasClaims} />
           <FormEnd label={admin.save} />
         </PostForm>
       </Card>
@@ -314,7 +313,8 @@ export function groupView(model: GroupModel, page: PageContext): Page {
   );
 }
 
-function MemberList({ model, page }: PartProps<GroupModel>) {
+function MemberList({ model }: PartProps<GroupModel>) {
+  const page = usePage();
   const { group } = model;
   const { admin } = page.messages;
   const text = admin.groupsPage;
@@ -340,7 +340,7 @@ function MemberList({ model, page }: PartProps<GroupModel>) {
             [...(byHand ? [text.byHand] : []), ...(byClaim ? [text.byClaim] : [])].join(", "),
         },
       ]}
-      actions={(member) => member.byHand && <RemoveMember member={member} group={group} page={page} />}
+      actions={(member) => member.byHand && <RemoveMember member={member} group={group} />}
       empty={<p>{text.noMembers}</p>}
       {...(model.memberCount > 0 && {
         search: {
@@ -373,11 +373,10 @@ function MemberList({ model, page }: PartProps<GroupModel>) {
 interface RemoveMemberProps {
   readonly member: GroupMember;
   readonly group: Group;
-  readonly page: PageContext;
 }
 
-function RemoveMember({ member: { userId, email }, group, page }: RemoveMemberProps) {
-  const { admin } = page.messages;
+function RemoveMember({ member: { userId, email }, group }: RemoveMemberProps) {
+  const { admin } = useMessages();
   const text = admin.groupsPage;
   return (
     <PostForm class="row-actions" action={`${groupPath(group.id)}/members/remove`}>

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { isFailing, type JobRun, nextRunOf } from "../../database/job-runs.ts";
 import { type Column, List } from "../lists/list.tsx";
-import { type Page, type PageContext, type PartProps, pageHref } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
 import { Card } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -80,16 +80,17 @@ export function jobsView(model: JobsModel, page: PageContext): Page {
       {outcome !== null && (
         <Notice tone={outcome === "nothing" ? "info" : "success"} icon="check" alert text={texts[outcome]} />
       )}
-      <Queues model={model} page={page} />
+      <Queues model={model} />
       <Card id="job_list" heading={admin.jobList}>
-        <JobLists model={model} page={page} />
+        <JobLists model={model} />
       </Card>
     </AdminFrame>
   );
 }
 
 /** What waits for the jobs, and what has failed. */
-function Queues({ model, page }: PartProps<JobsModel>) {
+function Queues({ model }: PartProps<JobsModel>) {
+  const page = usePage();
   const { admin, formats } = page.messages;
   const { mails, deletions, errors } = model;
   return (
@@ -142,27 +143,27 @@ export function RunButton({ action, label }: RunButtonProps) {
 }
 
 /** The jobs that fail; the others on demand. */
-function JobLists({ model, page }: PartProps<JobsModel>) {
-  const { admin } = page.messages;
+function JobLists({ model }: PartProps<JobsModel>) {
+  const { admin } = useMessages();
   const { runs } = model;
   const failing = runs.filter(isFailing);
   const healthy = runs.filter((run) => !isFailing(run));
   if (runs.length === 0) return <p>{admin.noJobs}</p>;
   return (
     <>
-      {failing.length > 0 && <JobTable model={{ ...model, runs: failing }} page={page} />}
+      {failing.length > 0 && <JobTable model={{ ...model, runs: failing }} />}
       {healthy.length > 0 && (
         <details class="disclosure">
           <summary>{admin.healthyJobs({ count: healthy.length })}</summary>
-          <JobTable model={{ ...model, runs: healthy }} page={page} />
+          <JobTable model={{ ...model, runs: healthy }} />
         </details>
       )}
     </>
   );
 }
 
-function JobTable({ model: { runs, processes, nowMs }, page }: PartProps<JobsModel>) {
-  const { admin, formats } = page.messages;
+function JobTable({ model: { runs, processes, nowMs } }: PartProps<JobsModel>) {
+  const { admin, formats } = useMessages();
   const failure: Column<JobRun> = {
     label: admin.jobFailure,
     long: true,

@@ -1,5 +1,5 @@
 import type { User } from "../../accounts/accounts.ts";
-import type { PageContext } from "../page.ts";
+import { useMessages } from "../page.ts";
 import { Card } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -19,12 +19,11 @@ interface LeftOpenProps {
   /** The path of the user's page. */
   readonly path: string;
   readonly left: LeftOpen;
-  readonly page: PageContext;
 }
 
 /** One click ends all of it. To keep it, nothing has to be done. */
-export function LeftOpenCard({ user, path, left, page }: LeftOpenProps) {
-  const { admin, formats } = page.messages;
+export function LeftOpenCard({ user, path, left }: LeftOpenProps) {
+  const { admin, formats } = useMessages();
   const links = formats.number(Math.min(left.links, linksCounted));
   return (
     <Card id="left_open" heading={admin.leftOpen}>

@@ -1,9 +1,8 @@
 import type { FastifyReply } from "fastify";
 import { pageOf } from "../../http/parameters.ts";
-import type { Messages } from "../../i18n/i18n.ts";
 import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
 import { List, listPath } from "../lists/list.tsx";
-import { type Page, type PageContext, untranslated } from "../page.ts";
+import { type Page, type PageContext, untranslated, useMessages } from "../page.ts";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -61,7 +60,7 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
   return (
     <AdminFrame page={page} current="mails" lead={admin.mailsLead}>
       {model.isOff && <Notice tone="info" icon="alert" text={admin.mailOff} />}
-      {model.outcome !== null && <Outcome outcome={model.outcome} messages={page.messages} />}
+      {model.outcome !== null && <Outcome outcome={model.outcome} />}
       {model.emails.length > 1 && <RunButton action={jobPaths.retryEmails} label={admin.retryEmails} />}
       <List
         nowMs={model.nowMs}
@@ -98,7 +97,7 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
             ),
           },
         ]}
-        actions={(email) => <EmailActions email={email} page={page} />}
+        actions={(email) => <EmailActions email={email} />}
         empty={<p>{admin.noMails}</p>}
         paging={{
           number: model.page,
@@ -110,14 +109,8 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
   );
 }
 
-function Outcome({
-  outcome,
-  messages,
-}: {
-  readonly outcome: "queued" | "link_over" | "unknown";
-  readonly messages: Messages;
-}) {
-  const { admin } = messages;
+function Outcome({ outcome }: { readonly outcome: "queued" | "link_over" | "unknown" }) {
+  const { admin } = useMessages();
   const texts = { queued: admin.queued, link_over: admin.linkOver, unknown: admin.unknownMail };
   return (
     <Notice
@@ -129,8 +122,8 @@ function Outcome({
   );
 }
 
-function EmailActions({ email, page }: { readonly email: FailedEmail; readonly page: PageContext }) {
-  const { admin } = page.messages;
+function EmailActions({ email }: { readonly email: FailedEmail }) {
+  const { admin } = useMessages();
   const name = email.to ?? admin.unreadable;
   return (
     <div class="row-actions">

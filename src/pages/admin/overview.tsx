@@ -7,7 +7,7 @@ import type { Health } from "../../health.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { PushTotals } from "../../pushes/pushes.ts";
-import { type Page, type PageContext, type PartProps, pageHref } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, usePage } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -104,7 +104,7 @@ export function overviewView(model: OverviewModel, page: PageContext): Page {
   return (
     <AdminFrame page={page} current="overview" lead={admin.overviewLead}>
       <FormNotices state={model.state} />
-      <Attention model={model} page={page} />
+      <Attention model={model} />
       <dl class="card admin-facts">
         <Fact label={admin.users}>{link(adminPaths.users, users.total)}</Fact>
         <Fact label={admin.activeUsers}>{number(users.active)}</Fact>
@@ -121,7 +121,7 @@ export function overviewView(model: OverviewModel, page: PageContext): Page {
         {health.processes !== 1 && <Fact label={admin.processes}>{number(health.processes)}</Fact>}
         {mails.waiting > 0 && <Fact label={admin.mailsWaiting}>{link(adminPaths.jobs, mails.waiting)}</Fact>}
       </dl>
-      <NextSteps steps={steps} page={page} />
+      <NextSteps steps={steps} />
     </AdminFrame>
   );
 }
@@ -153,7 +153,8 @@ function troublesOf({ health, failures, outdatedNode }: OverviewModel, { message
 }
 
 /** What an administrator has to do something about, or that there is nothing. */
-function Attention({ model, page }: PartProps<OverviewModel>) {
+function Attention({ model }: PartProps<OverviewModel>) {
+  const page = usePage();
   const { attention } = page.messages.admin;
   const troubles = troublesOf(model, page);
   if (troubles.length === 0) {
@@ -250,7 +251,8 @@ function signUpStep(signUp: StepsModel["signUp"], page: PageContext): Step {
 }
 
 /** Folded while nothing is known to be open: what only a person can check is not news. */
-function NextSteps({ steps, page }: { readonly steps: StepsModel; readonly page: PageContext }) {
+function NextSteps({ steps }: { readonly steps: StepsModel }) {
+  const page = usePage();
   const { nextSteps, stepsDone } = page.messages.admin.steps;
   const all = stepsOf(steps, page);
   const done = all.filter(({ state }) => state === "done");
@@ -259,18 +261,19 @@ function NextSteps({ steps, page }: { readonly steps: StepsModel; readonly page:
       <summary class="admin-group-title">
         <h2 class="section-heading">{nextSteps}</h2>
       </summary>
-      <Steps steps={all.filter(({ state }) => state !== "done")} page={page} />
+      <Steps steps={all.filter(({ state }) => state !== "done")} />
       {done.length > 0 && (
         <details class="disclosure">
           <summary>{stepsDone({ count: done.length })}</summary>
-          <Steps steps={done} page={page} />
+          <Steps steps={done} />
         </details>
       )}
     </details>
   );
 }
 
-function Steps({ steps, page }: { readonly steps: readonly Step[]; readonly page: PageContext }) {
+function Steps({ steps }: { readonly steps: readonly Step[] }) {
+  const page = usePage();
   const { stepDone, stepOpen, stepCheck } = page.messages.admin.steps;
   const states = { done: stepDone, open: stepOpen, check: stepCheck };
   return (

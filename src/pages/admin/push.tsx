@@ -54,13 +54,13 @@ export function pushView(model: PushModel, page: PageContext): Page {
   return (
     <AdminFrame page={page} current="pushes" heading={name} lead={admin.pushLead}>
       <ul class="card admin-rows">
-        <PushRow push={push} model={{ ...model, filter: filterOf(() => undefined) }} page={page} />
+        <PushRow push={push} model={{ ...model, filter: filterOf(() => undefined) }} />
       </ul>
       <Card id="push_trail" heading={dashboard.auditTitle}>
         {events.length === 0 ? (
           <p>{admin.noEvents}</p>
         ) : (
-          <Timeline events={events} nowMs={nowMs} messages={page.messages} byOwner={admin.byOwner} />
+          <Timeline events={events} nowMs={nowMs} byOwner={admin.byOwner} />
         )}
         <Pager
           number={model.page}

@@ -10,7 +10,7 @@ import {
   StateBadge,
   stateOptions,
 } from "../lists/push-columns.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { Submit } from "../parts/buttons.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -136,7 +136,7 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
         actions={(push) =>
           !push.expired && (
             <div class="row-actions wide-only">
-              <EndForm push={push} filter={filter} page={page} />
+              <EndForm push={push} filter={filter} />
             </div>
           )
         }
@@ -155,7 +155,7 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
           older: nextBeforeId === null ? null : pushesPath({ ...filter, beforeId: nextBeforeId }),
         }}
       >
-        <FindForm page={page} />
+        <FindForm />
         <p>
           <a href={pageHref(page, bulkEndingPath)}>{admin.bulk.endMany}</a>
         </p>
@@ -186,12 +186,12 @@ function columnsOf({ owners }: ColumnsModel, page: PageContext): readonly Column
       </bdi>
     ),
   };
-  const badges: Column<PushOverview> = { ...state, value: (push) => <Badges push={push} page={page} /> };
+  const badges: Column<PushOverview> = { ...state, value: (push) => <Badges push={push} /> };
   return [name, kind, badges, owner, made, end, { ...views, narrow: "hidden" }];
 }
 
-function FindForm({ page }: { readonly page: PageContext }) {
-  const { admin } = page.messages;
+function FindForm() {
+  const { admin } = useMessages();
   return (
     <search>
       <PostForm class="input-row" action={`${adminPaths.pushes}/find`} autoComplete="off">
@@ -208,11 +208,11 @@ function FindForm({ page }: { readonly page: PageContext }) {
 interface PushRowProps {
   readonly push: PushOverview;
   readonly model: Pick<PushesModel, "filter" | "owners" | "nowMs">;
-  readonly page: PageContext;
 }
 
 /** All facts of one push, whose name is the title of the page. */
-export function PushRow({ push, model, page }: PushRowProps) {
+export function PushRow({ push, model }: PushRowProps) {
+  const page = usePage();
   const { admin, formats } = page.messages;
   const size: Column<PushOverview> = { label: admin.size, value: ({ storedBytes }) => formats.bytes(storedBytes) };
   const facts = [...columnsOf(model, page).slice(3), size];
@@ -223,12 +223,12 @@ export function PushRow({ push, model, page }: PushRowProps) {
           <Icon name={push.kind} />
           {page.messages.kinds[push.kind]}
         </span>
-        <Badges push={push} page={page} />
+        <Badges push={push} />
       </div>
       <Facts nowMs={model.nowMs} class="admin-facts" row={push} columns={facts} />
       {!push.expired && (
         <div class="row-actions">
-          <EndForm push={push} filter={model.filter} page={page} />
+          <EndForm push={push} filter={model.filter} />
         </div>
       )}
     </li>
@@ -237,10 +237,10 @@ export function PushRow({ push, model, page }: PushRowProps) {
 
 interface PushPartProps {
   readonly push: PushOverview;
-  readonly page: PageContext;
 }
 
-function Badges({ push, page: { messages } }: PushPartProps) {
+function Badges({ push }: PushPartProps) {
+  const messages = useMessages();
   return (
     <>
       <StateBadge push={push} reader="administrator" />{" "}
@@ -249,8 +249,8 @@ function Badges({ push, page: { messages } }: PushPartProps) {
   );
 }
 
-function EndForm({ push, filter, page }: PushPartProps & { readonly filter: PushesFilter }) {
-  const { admin } = page.messages;
+function EndForm({ push, filter }: PushPartProps & { readonly filter: PushesFilter }) {
+  const { admin } = useMessages();
   const name = admin.pushName({ id: String(push.id) });
   return (
     <Confirm

@@ -14,7 +14,7 @@ import {
   type RuleName,
   ruleNames,
 } from "../../policies/policies.ts";
-import type { Page, PageContext, PartProps } from "../page.ts";
+import { type Page, type PageContext, type PartProps, useMessages, usePage } from "../page.ts";
 import { FormEnd } from "../parts/buttons.tsx";
 import { Checkbox, NumberField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -241,9 +241,9 @@ async function renderRules(
   return page.renderForm(rulesView, model, { status: model.state.status, path: target.path });
 }
 
-function RulesNotices({ model, page }: PartProps<RulesModel>) {
+function RulesNotices({ model }: PartProps<RulesModel>) {
+  const text = useMessages().admin.rulesPage;
   const { savedMeanwhile, warnings, isSaved, isForged } = model;
-  const text = page.messages.admin.rulesPage;
   return (
     <>
       {isSaved && <Notice tone="success" icon="check" alert text={text.saved} />}
@@ -276,7 +276,7 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
       lead={lead}
       asksFirstAt={path}
     >
-      <RulesNotices model={model} page={page} />
+      <RulesNotices model={model} />
       <section class="card">
         <PostForm class="form form-columns admin-rules" action={path} autoComplete="off">
           <input type="hidden" name="revision" value={String(revision)} />
@@ -320,20 +320,17 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
 interface RuleProps {
   readonly name: RuleName;
   readonly model: RulesModel;
-  readonly page: PageContext;
 }
 
-function Box({ name, isOn, hint = "", model, page }: RuleProps & { readonly isOn: boolean; readonly hint?: string }) {
+function Box({ name, isOn, hint = "", model }: RuleProps & { readonly isOn: boolean; readonly hint?: string }) {
+  const page = usePage();
   const label = page.messages.admin.rulesPage.fields[name];
   const full = `${hint} ${hintOf(name, model, page)}`.trim();
   return <Checkbox id={name} name={name} label={label} hint={full} checked={isOn} />;
 }
 
-function NumberRule({
-  name,
-  model,
-  page,
-}: RuleProps & { readonly name: "passphraseMinLength" | "maxMinutes" | "maxViews" }) {
+function NumberRule({ name, model }: RuleProps & { readonly name: "passphraseMinLength" | "maxMinutes" | "maxViews" }) {
+  const page = usePage();
   const { fields, empty } = page.messages.admin.rulesPage;
   const value = model.rules[name];
   const isEmpty = value === noRules[name];

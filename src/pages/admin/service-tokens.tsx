@@ -100,12 +100,12 @@ export function serviceTokensView(model: ServiceTokensModel, page: PageContext):
       asksFirstAt={model.path}
     >
       {model.createsNothing && <Notice tone="warning" icon="alert" text={service.createsNothing} />}
-      {model.made !== null && <MadeToken made={model.made} messages={page.messages} />}
-      <TokenList model={model} page={page} />
+      {model.made !== null && <MadeToken made={model.made} />}
+      <TokenList model={model} />
       <p>
         <a href={pageHref(page, servicePushesPath(id))}>{service.pushes({ name })}</a>
       </p>
-      <TokenFormCard model={model} page={page} />
+      <TokenFormCard model={model} />
     </AdminFrame>
   );
 }
@@ -126,7 +126,6 @@ export function servicePushesView(model: ServicePushesModel, page: PageContext):
         model={model}
         pathOf={(pushId) => `${adminPaths.pushes}/${pushId}`}
         pagePath={(number) => pushesPage(group.id, number)}
-        page={page}
       />
     </AdminFrame>
   );

@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { type SettingOrigin, settingTable } from "../../config/config.ts";
 import type { Setting } from "../../config/setting.ts";
 import { type Column, List } from "../lists/list.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import type { SignedInRequest } from "../request.ts";
@@ -104,7 +104,7 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
           <h2 class="section-heading" id="set_here">
             {admin.settingsSet}
           </h2>
-          <SettingList headingId="set_here" rows={setHere} page={page} />
+          <SettingList headingId="set_here" rows={setHere} />
         </section>
       )}
       {groups.length === 0 ? (
@@ -116,7 +116,7 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
           </h2>
           <div class="admin-groups">
             {groups.map(({ title, rows }, index) => (
-              <Group key={title} index={index} title={title} rows={rows} isOpen={isSearch} page={page} />
+              <Group key={title} index={index} title={title} rows={rows} isOpen={isSearch} />
             ))}
           </div>
         </section>
@@ -129,34 +129,35 @@ function isSet({ origin }: ShownSetting): boolean {
   return origin.from !== "default";
 }
 
-interface ListedSettings {
-  readonly rows: readonly ShownSetting[];
-  readonly page: PageContext;
-}
-
-interface GroupProps extends ListedSettings {
+interface GroupProps {
   readonly index: number;
+  readonly rows: readonly ShownSetting[];
   readonly title: string;
   readonly isOpen: boolean;
 }
 
 /** Titles and meanings are those of the documentation, which is in English. */
-function Group({ index, title, isOpen, ...list }: GroupProps) {
-  const { rows, page } = list;
+function Group({ index, rows, title, isOpen }: GroupProps) {
+  const { formats } = useMessages();
   return (
     <details class="disclosure" open={isOpen}>
       <summary class="admin-group-title">
         <h3 id={`group_${index}`} lang="en" dir="ltr">
           {title}
         </h3>
-        <span class="field-hint">{page.messages.formats.number(rows.length)}</span>
+        <span class="field-hint">{formats.number(rows.length)}</span>
       </summary>
-      <SettingList headingId={`group_${index}`} {...list} />
+      <SettingList headingId={`group_${index}`} rows={rows} />
     </details>
   );
 }
 
-function SettingList({ headingId, rows, page }: ListedSettings & { readonly headingId: string }) {
+interface SettingListProps extends Pick<GroupProps, "rows"> {
+  readonly headingId: string;
+}
+
+function SettingList({ headingId, rows }: SettingListProps) {
+  const page = usePage();
   return (
     <List caption={{ headingId }} rows={rows} class="settings-table" columns={settingColumns(page)} empty={null} />
   );
@@ -187,7 +188,7 @@ function settingColumns(page: PageContext): readonly Column<ShownSetting>[] {
       value: ({ row, origin }) => (
         <>
           <code dir="ltr">{origin.shown.replaceAll("`", "")}</code>
-          <ChangeLink env={row.env} page={page} />
+          <ChangeLink env={row.env} />
         </>
       ),
     },
@@ -202,7 +203,8 @@ function settingColumns(page: PageContext): readonly Column<ShownSetting>[] {
 }
 
 /** Only where a page changes the setting. */
-function ChangeLink({ env, page }: { readonly env: string; readonly page: PageContext }) {
+function ChangeLink({ env }: { readonly env: string }) {
+  const page = usePage();
   const { admin } = page.messages;
   const path = changedOn.get(env);
   if (path === undefined) return null;

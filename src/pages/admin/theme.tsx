@@ -16,7 +16,7 @@ import { receiveForm } from "../../http/body/receive-body.ts";
 import { immutableFor } from "../../http/headers.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, renderPage } from "../page.ts";
+import { type Page, type PageContext, renderPage, useMessages } from "../page.ts";
 import { Submit } from "../parts/buttons.tsx";
 import { Field, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -218,7 +218,7 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
       <FormNotices state={state} />
       <div class="stack theme-columns">
         <div class="stack">
-          <Part page={page} part="name" isSet={theme.name !== undefined}>
+          <Part part="name" isSet={theme.name !== undefined}>
             <TextField
               id="name"
               label={admin.productName}
@@ -229,7 +229,7 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
               required
             />
           </Part>
-          <Part page={page} part="logo" isSet={theme.logo !== undefined} multipart>
+          <Part part="logo" isSet={theme.logo !== undefined} multipart>
             {theme.logo !== undefined && <img class="brand-logo" src={brandingHref(theme.logo)} alt={admin.logoNow} />}
             <Field
               id="logo"
@@ -248,8 +248,8 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
               )}
             />
           </Part>
-          <AccentPart accent={accent} isSet={theme.accent !== undefined} problem={problems.accent} page={page} />
-          <Part page={page} part="style" isSet={theme.style !== undefined}>
+          <AccentPart accent={accent} isSet={theme.accent !== undefined} problem={problems.accent} />
+          <Part part="style" isSet={theme.style !== undefined}>
             <Field
               id="style"
               label={admin.style}
@@ -263,7 +263,7 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
             />
           </Part>
         </div>
-        <LivePreview preview={preview} page={page} />
+        <LivePreview preview={preview} />
       </div>
     </AdminFrame>
   );
@@ -273,13 +273,12 @@ interface AccentPartProps {
   readonly accent: string;
   readonly isSet: boolean;
   readonly problem: string | undefined;
-  readonly page: PageContext;
 }
 
-function AccentPart({ accent, isSet, problem, page }: AccentPartProps) {
-  const { admin, formats } = page.messages;
+function AccentPart({ accent, isSet, problem }: AccentPartProps) {
+  const { admin, formats } = useMessages();
   return (
-    <Part page={page} part="accent" isSet={isSet}>
+    <Part part="accent" isSet={isSet}>
       <Field
         id="accent"
         label={admin.accent}
@@ -297,8 +296,8 @@ function AccentPart({ accent, isSet, problem, page }: AccentPartProps) {
  * The current look, and with scripts how the form that was changed last would look (browser/parts/theme-preview.ts). No script
  * runs in the frame, and nothing in it can be pressed or reached by the keyboard.
  */
-function LivePreview({ preview, page }: Pick<ThemeModel, "preview"> & { readonly page: PageContext }) {
-  const { admin } = page.messages;
+function LivePreview({ preview }: Pick<ThemeModel, "preview">) {
+  const { admin } = useMessages();
   return (
     <section
       class="card theme-preview"
@@ -343,7 +342,6 @@ function previewView(context: PageContext, isFramed = false): Page {
 }
 
 interface PartProps {
-  readonly page: PageContext;
   readonly part: BrandingPart;
   readonly isSet: boolean;
   readonly multipart?: boolean;
@@ -351,8 +349,8 @@ interface PartProps {
 }
 
 /** The form of one part of the theme, with the button that restores Sealpush's own beside it. */
-function Part({ page, part, isSet, multipart = false, children }: PartProps) {
-  const { admin } = page.messages;
+function Part({ part, isSet, multipart = false, children }: PartProps) {
+  const { admin } = useMessages();
   const path = `${adminPaths.theme}/${part}`;
   return (
     <section class="card admin-theme">

@@ -13,7 +13,7 @@ import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { ProofOffered } from "../factors/model.ts";
 import { ProofFields } from "../factors/proof.tsx";
 import { type Column, Facts, List } from "../lists/list.tsx";
-import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { ButtonLink } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
@@ -243,18 +243,18 @@ export function userView(
         <li class="row">
           <div class="row-main">
             {isOwn && <span class="badge">{admin.you}</span>}
-            <UserState user={user} page={page} />
+            <UserState user={user} />
           </div>
           <Facts nowMs={nowMs} class="admin-facts" row={summary} columns={Object.values(userFacts(page))} />
           <div class="row-actions">
             {actionsFor(summary, asksByEmail).map((action) => (
-              <ActionOn key={action} action={action} user={user} sent={sent} page={page} />
+              <ActionOn key={action} action={action} user={user} sent={sent} />
             ))}
           </div>
         </li>
       </ul>
-      <LeftOpenCard user={user} path={userPath(user.id)} left={left} page={page} />
-      <Sessions user={user} sessions={sessions} nowMs={nowMs} page={page} />
+      <LeftOpenCard user={user} path={userPath(user.id)} left={left} />
+      <Sessions user={user} sessions={sessions} nowMs={nowMs} />
     </AdminFrame>
   );
 }
@@ -278,12 +278,11 @@ interface SessionsProps {
   readonly user: User;
   readonly sessions: readonly ListedSession[];
   readonly nowMs: number;
-  readonly page: PageContext;
 }
 
 /** Where the user is signed in, last seen first. */
-function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
-  const { messages } = page;
+function Sessions({ user, sessions, nowMs }: SessionsProps) {
+  const messages = useMessages();
   const { admin } = messages;
   const { heading, from, began, seen } = messages.profile.sessions;
   const { browser } = messages.dashboard;
@@ -317,8 +316,8 @@ function Sessions({ user, sessions, nowMs, page }: SessionsProps) {
   );
 }
 
-export function UserState({ user, page }: { readonly user: User; readonly page: PageContext }) {
-  const { admin } = page.messages;
+export function UserState({ user }: { readonly user: User }) {
+  const { admin } = useMessages();
   const isActive = user.disabledAt === null && user.confirmedAt !== null;
   return (
     <>
@@ -393,7 +392,7 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
               {admin.newEmail}: <bdi translate={untranslated}>{email}</bdi>
             </p>
           )}
-          {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={problem} />}
+          {proof !== null && <ProofFields id="proof" offered={proof} problem={problem} />}
           <div class="page-actions">
             <ButtonLink to={path} label={edit.cancel} />
             <button type="submit" class={`button ${isHarmless(action) ? "button-primary" : "button-danger"}`}>
@@ -426,10 +425,10 @@ interface ActionOnProps {
   readonly action: UserAction;
   readonly user: User;
   readonly sent: UserModel["sent"];
-  readonly page: PageContext;
 }
 
-function ActionOn({ action, user, sent, page }: ActionOnProps) {
+function ActionOn({ action, user, sent }: ActionOnProps) {
+  const page = usePage();
   const { admin } = page.messages;
   const typed = sent?.action === action ? sent.email : undefined;
   const [label, explanation] = messagesOf(action, page);

@@ -3,7 +3,7 @@ import { type User, type UserSummary, usersPerPage } from "../../accounts/accoun
 import { normalizeEmail } from "../../base/email.ts";
 import { pageOf } from "../../http/parameters.ts";
 import { type Column, List, listPath } from "../lists/list.tsx";
-import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated, useMessages } from "../page.ts";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -113,7 +113,7 @@ export function usersView(model: UsersModel, page: PageContext): Page {
   return (
     <AdminFrame page={page} current="users" lead={admin.usersLead} asksFirstAt={adminPaths.users}>
       <FormNotices state={model.state} />
-      {model.created !== null && <CreatedNotice created={model.created} signOnOnly={model.signOnOnly} page={page} />}
+      {model.created !== null && <CreatedNotice created={model.created} signOnOnly={model.signOnOnly} />}
       <List
         nowMs={model.nowMs}
         caption={admin.users}
@@ -164,7 +164,7 @@ function userColumns({ ownId }: UsersModel, page: PageContext): readonly Column<
       ),
       long: true,
     },
-    { label: dashboard.state, narrow: "unlabelled", value: ({ user }) => <UserState user={user} page={page} /> },
+    { label: dashboard.state, narrow: "unlabelled", value: ({ user }) => <UserState user={user} /> },
     created,
     lastSignIn,
     secondFactor,
@@ -175,13 +175,11 @@ function userColumns({ ownId }: UsersModel, page: PageContext): readonly Column<
 function CreatedNotice({
   created,
   signOnOnly,
-  page,
 }: {
   readonly created: NonNullable<UsersModel["created"]>;
   readonly signOnOnly: boolean;
-  readonly page: PageContext;
 }) {
-  const { admin } = page.messages;
+  const { admin } = useMessages();
   const { email, password } = created;
   return (
     <Notice tone="success" icon="check">

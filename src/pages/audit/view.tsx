@@ -18,7 +18,7 @@ import {
 import { Layout } from "../layout.tsx";
 import { Facts } from "../lists/list.tsx";
 import { pushColumns, StateBadge } from "../lists/push-columns.tsx";
-import { type Page, type PageContext, type PartProps, pageHref } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
@@ -59,19 +59,13 @@ export function auditView(model: AuditModel, page: PageContext): Page {
     >
       <PageHeading heading={dashboard.auditTitle} back={<a href={pageHref(page, "/p")}>{dashboard.back}</a>} />
       <div class="audit">
-        <AboutPush model={model} page={page} />
+        <AboutPush model={model} />
         <div class="stack">
           <div class="card">
             {events.length === 0 ? (
               <p>{dashboard.noEvents}</p>
             ) : (
-              <Timeline
-                events={events}
-                emails={emails}
-                nowMs={nowMs}
-                messages={page.messages}
-                byOwner={dashboard.owner}
-              />
+              <Timeline events={events} emails={emails} nowMs={nowMs} byOwner={dashboard.owner} />
             )}
             <Pager
               number={model.page}
@@ -79,14 +73,15 @@ export function auditView(model: AuditModel, page: PageContext): Page {
               hrefOf={(number) => pageHref(page, auditPath(model.listed.push.urlToken, number))}
             />
           </div>
-          <Downloads urlToken={model.listed.push.urlToken} page={page} />
+          <Downloads urlToken={model.listed.push.urlToken} />
         </div>
       </div>
     </Layout>
   );
 }
 
-function AboutPush({ model, page }: PartProps<AuditModel>) {
+function AboutPush({ model }: PartProps<AuditModel>) {
+  const page = usePage();
   const { messages } = page;
   const { dashboard, kinds } = messages;
   const { push } = model.listed;
@@ -95,7 +90,7 @@ function AboutPush({ model, page }: PartProps<AuditModel>) {
     <section class="card about-push" aria-labelledby="about">
       <div class="row-main">
         <h2 class="section-heading" id="about">
-          <PushName push={push} messages={messages} />
+          <PushName push={push} />
         </h2>
         <StateBadge push={push} reader="owner" />
       </div>
@@ -113,7 +108,7 @@ function AboutPush({ model, page }: PartProps<AuditModel>) {
               </span>
             ),
           },
-          { ...views, value: (shown) => <ViewsUsed push={shown} messages={messages} /> },
+          { ...views, value: (shown) => <ViewsUsed push={shown} /> },
           made,
           end,
         ]}
@@ -134,16 +129,16 @@ function AboutPush({ model, page }: PartProps<AuditModel>) {
           )}
         </section>
       )}
-      {hasSealedLabels(push) && <SealedLabelsHint messages={messages} />}
-      {model.files.length > 0 && <Files files={model.files} messages={messages} />}
-      <Settings push={push} messages={messages} />
-      <PushActions listed={model.listed} page={page} returnPath={auditPath(push.urlToken)} />
+      {hasSealedLabels(push) && <SealedLabelsHint />}
+      {model.files.length > 0 && <Files files={model.files} />}
+      <Settings push={push} />
+      <PushActions listed={model.listed} returnPath={auditPath(push.urlToken)} />
     </section>
   );
 }
 
-function Files({ files, messages }: { readonly files: readonly TrailFile[]; readonly messages: Messages }) {
-  const { dashboard, formats } = messages;
+function Files({ files }: { readonly files: readonly TrailFile[] }) {
+  const { dashboard, formats } = useMessages();
   return (
     <section aria-labelledby="files">
       <h3 class="aside-heading" id="files">
@@ -164,7 +159,8 @@ function Files({ files, messages }: { readonly files: readonly TrailFile[]; read
   );
 }
 
-function Settings({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
+function Settings({ push }: { readonly push: OwnedPush }) {
+  const messages = useMessages();
   const { dashboard } = messages;
   const settings = [
     [dashboard.passphrase, asksForPassphrase(push)] as const,
@@ -184,8 +180,8 @@ function Settings({ push, messages }: { readonly push: OwnedPush; readonly messa
   );
 }
 
-function Downloads({ urlToken, page }: { readonly urlToken: string; readonly page: PageContext }) {
-  const { dashboard } = page.messages;
+function Downloads({ urlToken }: { readonly urlToken: string }) {
+  const { dashboard } = useMessages();
   const hrefOf = (format: string) => `${auditPath(urlToken)}/download?format=${format}`;
   return (
     <section class="downloads no-print" aria-labelledby="download">
@@ -214,12 +210,12 @@ interface TimelineProps {
   /** Email addresses of the people who were signed in, by user id; none by default. */
   readonly emails?: ReadonlyMap<number, string>;
   readonly nowMs: number;
-  readonly messages: Messages;
   /** The sentences about what the owner did: the owner reads others than an administrator. */
   readonly byOwner: Messages["dashboard"]["owner"];
 }
 
-export function Timeline({ events, emails = new Map(), nowMs, messages, byOwner }: TimelineProps) {
+export function Timeline({ events, emails = new Map(), nowMs, byOwner }: TimelineProps) {
+  const messages = useMessages();
   return (
     <ol class="timeline">
       {events.map((event, index) => (
@@ -232,7 +228,7 @@ export function Timeline({ events, emails = new Map(), nowMs, messages, byOwner 
               <h3>{sentenceFor(event, messages, byOwner)}</h3>
               <BothTimes timeMs={event.updatedAt} nowMs={nowMs} />
             </div>
-            {event.kind !== "limit" && <Details entry={event} emails={emails} messages={messages} />}
+            {event.kind !== "limit" && <Details entry={event} emails={emails} />}
           </div>
         </li>
       ))}
@@ -290,11 +286,11 @@ function toneOf({ kind }: TrailEvent): "opened" | "refused" | "ended" | "plain" 
 
 interface DetailsProps extends Pick<AuditModel, "emails"> {
   readonly entry: Entry;
-  readonly messages: Messages;
 }
 
 /** Where the request came from. All of it is untrusted and only ever shown as text. */
-function Details({ entry, emails, messages }: DetailsProps) {
+function Details({ entry, emails }: DetailsProps) {
+  const messages = useMessages();
   const { dashboard, browser: browserMessages, formats } = messages;
   const browser = browserName(entry.userAgent, messages);
   const email = entry.userId === null ? undefined : emails.get(entry.userId);
@@ -325,7 +321,7 @@ function Details({ entry, emails, messages }: DetailsProps) {
             {origin}
           </Fact>
         )}
-        {entry.linkDelivery !== undefined && <LinkDelivery linkDelivery={entry.linkDelivery} messages={messages} />}
+        {entry.linkDelivery !== undefined && <LinkDelivery linkDelivery={entry.linkDelivery} />}
       </dl>
       {(entry.userAgent !== "" || entry.referrer !== "") && (
         <details class="disclosure as-sent">
@@ -349,13 +345,8 @@ function Details({ entry, emails, messages }: DetailsProps) {
 }
 
 /** The recipients of the mailed link, and whether it reached them. */
-function LinkDelivery({
-  linkDelivery,
-  messages: { pushEmails },
-}: {
-  readonly linkDelivery: LinkDeliveryReport;
-  readonly messages: Messages;
-}) {
+function LinkDelivery({ linkDelivery }: { readonly linkDelivery: LinkDeliveryReport }) {
+  const { pushEmails } = useMessages();
   const { recipients, status, successfulSends } = linkDelivery;
   return (
     <>

@@ -1,5 +1,5 @@
 import type { Messages } from "../../i18n/i18n.ts";
-import type { PageContext } from "../page.ts";
+import { useMessages, usePage } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { Icon } from "../parts/icon.tsx";
 
@@ -14,7 +14,6 @@ export interface LinkLimits {
 interface MessageProps {
   readonly limits: LinkLimits;
   readonly link: string;
-  readonly messages: Messages;
   /** Texts in the recipient's language. */
   readonly recipient: Messages;
 }
@@ -42,8 +41,8 @@ function mailHref(subject: string, body: string): string {
 
 /** The text that goes with the link in a chat or an email. */
 export function Message(props: MessageProps) {
-  const { messages, recipient } = props;
-  const { created } = messages;
+  const { recipient } = props;
+  const { created } = useMessages();
   const text = messageText(props);
   return (
     <div class="field no-print">
@@ -84,14 +83,13 @@ export function Message(props: MessageProps) {
 
 interface PrintedSheetProps {
   readonly limits: LinkLimits;
-  readonly messages: Messages;
   /** Texts in the recipient's language. */
   readonly recipient: Messages;
 }
 
 /** What the printed page has besides link and QR code. The style sheet prints what is typed and chosen here, without a script. */
-export function PrintedSheet({ limits, messages, recipient }: PrintedSheetProps) {
-  const { created } = messages;
+export function PrintedSheet({ limits, recipient }: PrintedSheetProps) {
+  const { created } = useMessages();
   const { tag, dir } = recipient.locale;
   return (
     <>
@@ -128,12 +126,12 @@ export function PrintedSheet({ limits, messages, recipient }: PrintedSheetProps)
 interface RecipientProps {
   /** The path of this page. */
   readonly path: string;
-  readonly page: PageContext;
   readonly recipient: Messages | undefined;
 }
 
 /** The language of the link and of the words that go with it. */
-export function RecipientLanguage({ path, page, recipient }: RecipientProps) {
+export function RecipientLanguage({ path, recipient }: RecipientProps) {
+  const page = usePage();
   const { created, locale } = page.messages;
   return (
     <form class="field no-print" method="get" action={path} autoComplete="off">

@@ -1,18 +1,16 @@
 import type { ComponentChildren } from "preact";
-import type { Messages } from "../../i18n/i18n.ts";
 import type { EndToEnd, Push } from "../../pushes/pushes.ts";
-import { untranslated } from "../page.ts";
+import { untranslated, useMessages } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { MessageCard, Notice } from "../parts/notice.tsx";
 
 interface SealedLabelsProps {
   readonly labels: Pick<Push, "name" | "note">;
-  readonly messages: Messages;
 }
 
 /** Where this page has the key, a script opens them (browser/parts/sealed-labels.ts). */
-export function SealedLabels({ labels, messages }: SealedLabelsProps) {
-  const { dashboard, endToEnd } = messages;
+export function SealedLabels({ labels }: SealedLabelsProps) {
+  const { dashboard, endToEnd } = useMessages();
   return (
     <dl class="about-facts no-print">
       {labels.name !== null && (
@@ -35,7 +33,6 @@ export function SealedLabels({ labels, messages }: SealedLabelsProps) {
 
 interface WithKeyProps {
   readonly endToEnd: EndToEnd | null;
-  readonly messages: Messages;
   readonly children: ComponentChildren;
 }
 
@@ -43,9 +40,9 @@ interface WithKeyProps {
  * The link of an end-to-end push is complete only in the browser that has sealed it: the script adds the key to these parts,
  * or says that it does not have it (browser/parts/complete-link.ts).
  */
-export function WithKey({ endToEnd, messages, children }: WithKeyProps) {
+export function WithKey({ endToEnd, children }: WithKeyProps) {
+  const text = useMessages().endToEnd;
   if (endToEnd === null) return children;
-  const text = messages.endToEnd;
   return (
     <>
       <div hidden data-key-state="missing">

@@ -1,12 +1,12 @@
 import type { KindName } from "../../base/push-kinds.ts";
 import { nameOf } from "../../branding/branding.ts";
-import { findMessages, type Messages } from "../../i18n/i18n.ts";
+import { findMessages } from "../../i18n/i18n.ts";
 import { noRules } from "../../policies/policies.ts";
 import type { EndToEnd, LinkDeliveryReport, Push } from "../../pushes/pushes.ts";
 import { spaced } from "../audit/view.tsx";
 import { hasSealedLabels } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref, withLocale } from "../page.ts";
+import { type Page, type PageContext, pageHref, useMessages, usePage, withLocale } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -79,9 +79,9 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
         ...(hasSealedLabels(model.labels) ? ["open-sealed.js" as const] : []),
       ]}
     >
-      <WithKey endToEnd={model.endToEnd} messages={messages}>
-        <Heading model={model} page={page} />
-        {hasSealedLabels(model.labels) && <SealedLabels labels={model.labels} messages={messages} />}
+      <WithKey endToEnd={model.endToEnd}>
+        <Heading model={model} />
+        {hasSealedLabels(model.labels) && <SealedLabels labels={model.labels} />}
         <div class="handover stack">
           <div class="qr">
             <figure class="qr-frame">
@@ -90,30 +90,30 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
               </div>
               <figcaption dir="auto">{nameOf(page.theme)}</figcaption>
             </figure>
-            <CodeFiles model={model} page={page} />
+            <CodeFiles model={model} />
           </div>
           <div class="card link-card">
-            <LinkToHandOut link={link} messages={messages} />
-            <Actions model={model} messages={messages} />
-            <WhatHappens model={model} messages={messages} />
+            <LinkToHandOut link={link} />
+            <Actions model={model} />
+            <WhatHappens model={model} />
             <div class="stack message-panel">
-              <Message limits={model} link={link} messages={messages} recipient={recipient ?? messages} />
-              <RecipientLanguage path={model.previewPath} page={page} recipient={recipient} />
+              <Message limits={model} link={link} recipient={recipient ?? messages} />
+              <RecipientLanguage path={model.previewPath} recipient={recipient} />
             </div>
           </div>
         </div>
       </WithKey>
-      {model.mailForm !== null && <MailSection form={model.mailForm} page={page} />}
-      <PrintedSheet limits={model} messages={messages} recipient={recipient ?? messages} />
-      {model.owned !== null && <Opened owned={model.owned} previewPath={model.previewPath} page={page} />}
-      <Next model={model} page={page} />
+      {model.mailForm !== null && <MailSection form={model.mailForm} />}
+      <PrintedSheet limits={model} recipient={recipient ?? messages} />
+      {model.owned !== null && <Opened owned={model.owned} previewPath={model.previewPath} />}
+      <Next model={model} />
     </Layout>
   );
 }
 
 /** The link was just mailed: to whom, and whether it has arrived. */
-function Heading({ model, page }: { readonly model: CreatedModel; readonly page: PageContext }) {
-  const { created, pushEmails } = page.messages;
+function Heading({ model }: { readonly model: CreatedModel }) {
+  const { created, pushEmails } = useMessages();
   const delivery = model.owned?.delivery;
   return (
     <div class="page-heading no-print">
@@ -141,11 +141,10 @@ function isMailing(form: MailForm | null): boolean {
 
 interface LinkProps {
   readonly link: string;
-  readonly messages: Messages;
 }
 
-function LinkToHandOut({ link, messages }: LinkProps) {
-  const { created } = messages;
+function LinkToHandOut({ link }: LinkProps) {
+  const { created } = useMessages();
   return (
     <div class="field">
       <label class="field-label no-print" for="link">
@@ -171,12 +170,11 @@ function LinkToHandOut({ link, messages }: LinkProps) {
 
 interface ActionsProps {
   readonly model: CreatedModel;
-  readonly messages: Messages;
 }
 
 /** Everything that can be done with the link, in one row. The style sheet shows what is checked, without a script. */
-function Actions({ model: { mailForm, recipientTag }, messages }: ActionsProps) {
-  const { created } = messages;
+function Actions({ model: { mailForm, recipientTag } }: ActionsProps) {
+  const { created } = useMessages();
   return (
     <div class="handover-actions no-print">
       <CopyButton of="link" label={created.copyLink} primary focus={!isMailing(mailForm)} />
@@ -212,14 +210,8 @@ function Panel({ id, icon, label, isOpen = false }: PanelProps) {
 }
 
 /** The script makes the files of a code with a key (browser/parts/complete-link.ts). */
-function CodeFiles({
-  model: { previewPath, recipientTag, endToEnd },
-  page,
-}: {
-  readonly model: CreatedModel;
-  readonly page: PageContext;
-}) {
-  const { created } = page.messages;
+function CodeFiles({ model: { previewPath, recipientTag, endToEnd } }: { readonly model: CreatedModel }) {
+  const { created } = useMessages();
   const recipient = recipientTag === null ? "" : `&recipient=${recipientTag}`;
   return (
     <p class="code-files no-print">
@@ -242,11 +234,11 @@ function CodeFiles({
 
 interface OpenedProps extends Pick<CreatedModel, "previewPath"> {
   readonly owned: OwnedLink;
-  readonly page: PageContext;
 }
 
 /** A script keeps the sentence current while the page is visible. */
-function Opened({ owned, previewPath, page }: OpenedProps) {
+function Opened({ owned, previewPath }: OpenedProps) {
+  const page = usePage();
   const { created, dashboard } = page.messages;
   return (
     <section class="card opened no-print" aria-labelledby="opened">
@@ -272,8 +264,8 @@ function Opened({ owned, previewPath, page }: OpenedProps) {
   );
 }
 
-function WhatHappens({ model, messages }: { readonly model: CreatedModel; readonly messages: Messages }) {
-  const { created } = messages;
+function WhatHappens({ model }: { readonly model: CreatedModel }) {
+  const { created } = useMessages();
   // A distance: the message below has the only date of the page, and so its only time zone.
   const until = created.until.parts({
     date: <RelativeTime timeMs={model.expiresAt} nowMs={model.nowMs} />,
@@ -297,7 +289,8 @@ function WhatHappens({ model, messages }: { readonly model: CreatedModel; readon
   );
 }
 
-function Next({ model, page }: { readonly model: CreatedModel; readonly page: PageContext }) {
+function Next({ model }: { readonly model: CreatedModel }) {
+  const page = usePage();
   const { created, secret } = page.messages;
   return (
     <div class="page-actions no-print">
@@ -339,8 +332,8 @@ export interface MailForm {
   readonly isSent: boolean;
 }
 
-function MailSection({ form, page }: { readonly form: MailForm; readonly page: PageContext }) {
-  const { messages } = page;
+function MailSection({ form }: { readonly form: MailForm }) {
+  const messages = useMessages();
   const { pushEmails } = messages;
   return (
     <section class="card mail-link no-print" aria-labelledby={mailHeadingId}>
@@ -350,7 +343,6 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
       <FormNotices state={form.state} />
       <PostForm class="form" action={form.path} answerAt={mailHeadingId} autoComplete="off">
         <RecipientsField
-          messages={messages}
           limits={form.limits}
           rule={ruleHint("notifyEmailsTo", { ...noRules, mailDomains: form.mailDomains }, messages)}
           label={pushEmails.sendTo}
@@ -359,7 +351,7 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
           value={form.recipients}
           problem={form.state.problems.recipients}
         />
-        <MailLanguageField page={page} name="notify_emails_to_locale" value={form.locale} />
+        <MailLanguageField name="notify_emails_to_locale" value={form.locale} />
         <div class="form-end">
           <button type="submit" class="button">
             <Icon name="mail" />

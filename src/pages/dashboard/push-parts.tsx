@@ -1,6 +1,6 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { isSealedLabel, type OwnedPush, type Push } from "../../pushes/pushes.ts";
-import { type PageContext, pageHref, untranslated } from "../page.ts";
+import { pageHref, untranslated, useMessages, usePage } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 
@@ -10,7 +10,8 @@ export interface LinkedPush {
   readonly link: string;
 }
 
-export function PushName({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
+export function PushName({ push }: { readonly push: OwnedPush }) {
+  const messages = useMessages();
   if (push.name === null) return <span class="no-name">{messages.dashboard.noName}</span>;
   return isSealedLabel(push.name) ? (
     <span class="no-name" dir="auto" translate={untranslated} data-sealed-label={push.name}>
@@ -34,7 +35,8 @@ export function hasSealedLabels({ name, note }: Pick<Push, "name" | "note">): bo
 }
 
 /** With the key in the address, a script opens the elements with `data-sealed-label` (browser/parts/sealed-labels.ts). */
-export function SealedLabelsHint({ messages: { endToEnd } }: { readonly messages: Messages }) {
+export function SealedLabelsHint() {
+  const { endToEnd } = useMessages();
   return (
     <p class="field-hint" role="status" data-sealed-labels={endToEnd.labelsFailed}>
       {endToEnd.labelsHint}
@@ -50,7 +52,8 @@ export function beginningOf(text: string, charactersMax: number): string {
 }
 
 /** The bar is hidden from screen readers: the text says the same. */
-export function ViewsUsed({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
+export function ViewsUsed({ push }: { readonly push: OwnedPush }) {
+  const messages = useMessages();
   const { views: used, expireAfterViews: allowed } = push;
   return (
     <span class="views-used">
@@ -62,13 +65,13 @@ export function ViewsUsed({ push, messages }: { readonly push: OwnedPush; readon
 
 export interface PushActionsProps {
   readonly listed: LinkedPush;
-  readonly page: PageContext;
   /** Path to return to after the push was deleted. */
   readonly returnPath: string;
 }
 
 /** What an owner can do with a push. The accessible name of each control contains the name of the push. */
-export function PushActions({ listed, page, returnPath }: PushActionsProps) {
+export function PushActions({ listed, returnPath }: PushActionsProps) {
+  const page = usePage();
   const { push, link } = listed;
   const { created, dashboard, actions } = page.messages;
   const path = `/p/${push.urlToken}`;

@@ -8,7 +8,7 @@ import {
 } from "../../pushes/pushes.ts";
 import type { Column } from "../lists/list.tsx";
 import { pushColumns } from "../lists/push-columns.tsx";
-import { type PageContext, pageHref } from "../page.ts";
+import { type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { IconReference, IconShapes } from "../parts/icon.tsx";
 import { RowTime } from "../parts/times.tsx";
 import { searchPath } from "./filter.ts";
@@ -25,7 +25,6 @@ interface ColumnsModel {
 
 interface OpenedProps extends Omit<ColumnsModel, "search"> {
   readonly push: ListedPush;
-  readonly page: PageContext;
 }
 
 /** The columns of an owner's list. */
@@ -39,22 +38,21 @@ export function columnsOf({ search, ...opened }: ColumnsModel, page: PageContext
     </>
   );
   return [
-    { label: dashboard.name, value: (push, at) => <RowName push={push} at={at} page={page} /> },
+    { label: dashboard.name, value: (push, at) => <RowName push={push} at={at} /> },
     { ...kind, value: (push) => icon(push.kind) },
     { ...made, narrow: "unlabelled", sort: sortBy(search, "newest", "oldest") },
     { ...end, sort: sortBy(search, "soonest", "latest") },
     { ...views, narrow: "unlabelled" },
     {
       ...state,
-      value: (push) => (push.expired ? state.value(push) : <Opened push={push} {...opened} page={page} />),
+      value: (push) => (push.expired ? state.value(push) : <Opened push={push} {...opened} />),
     },
   ];
 }
 
 /** Active pushes say instead of their state whether somebody has opened them. */
-function Opened({ push, lastViews, nowMs, page }: OpenedProps) {
-  const { messages } = page;
-  const { dashboard } = messages;
+function Opened({ push, lastViews, nowMs }: OpenedProps) {
+  const { dashboard } = useMessages();
   const timeMs = lastViews.get(push.id);
   if (timeMs === undefined) return <span class="badge badge-active">{dashboard.unopened}</span>;
   const time = <RowTime timeMs={timeMs} nowMs={nowMs} />;
@@ -73,8 +71,8 @@ function sortBy(search: PushSearch, first: PushOrder, second: PushOrder) {
 }
 
 /** What the rows refer to: the shapes of their icons, and the labels of their controls (see `labelledBy`). */
-export function SharedByRows({ page }: Pick<RowProps, "page">) {
-  const { dashboard, created } = page.messages;
+export function SharedByRows() {
+  const { dashboard, created } = useMessages();
   return (
     <>
       <IconShapes names={[...kindNames, "key", "copy", "pencil", "again", "trash"]} />
@@ -103,10 +101,10 @@ interface RowProps {
   readonly push: ListedPush;
   /** The row's number on the page. */
   readonly at: number;
-  readonly page: PageContext;
 }
 
-export function RowActions({ push, at, page }: RowProps) {
+export function RowActions({ push, at }: RowProps) {
+  const page = usePage();
   const { created, dashboard } = page.messages;
   const path = pathOf(push);
   return (
@@ -152,7 +150,8 @@ export function RowActions({ push, at, page }: RowProps) {
   );
 }
 
-function RowName({ push, at, page }: RowProps) {
+function RowName({ push, at }: RowProps) {
+  const page = usePage();
   const { messages } = page;
   const { dashboard, endToEnd } = messages;
   const path = pathOf(push);

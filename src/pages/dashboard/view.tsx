@@ -5,7 +5,7 @@ import { groupActivityPath } from "../activity/paths.ts";
 import { Layout } from "../layout.tsx";
 import { List } from "../lists/list.tsx";
 import { kindFilter, stateOptions } from "../lists/push-columns.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { deletePath } from "./deletion.tsx";
@@ -62,18 +62,18 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
           <p role="status">{dashboard.deleted}</p>
         </Notice>
       )}
-      <PushList model={model} page={page} />
+      <PushList model={model} />
     </Layout>
   );
 }
 
 interface PushListProps {
   readonly model: DashboardModel;
-  readonly page: PageContext;
 }
 
 /** Times are relative to the page, and scripts put together the links that they copy: a row has few pixels and few bytes. */
-function PushList({ model, page }: PushListProps) {
+function PushList({ model }: PushListProps) {
+  const page = usePage();
   const { dashboard, actions } = page.messages;
   const { search, pushes, hasMore } = model;
   const isFiltered = search.text !== "" || search.state !== "all" || search.kind !== null || search.page > 1;
@@ -88,7 +88,7 @@ function PushList({ model, page }: PushListProps) {
       rowClass={({ expired }) => (expired ? "push-ended" : undefined)}
       columns={columnsOf(model, page)}
       actionsLabel={dashboard.actions}
-      actions={(push, at) => <RowActions push={push} at={at} page={page} />}
+      actions={(push, at) => <RowActions push={push} at={at} />}
       many={{
         action: deletePath,
         next: searchPath(search),
@@ -98,7 +98,7 @@ function PushList({ model, page }: PushListProps) {
         box: ({ expired, id }, at) =>
           !expired && <input type="checkbox" name="push[]" value={id} aria-labelledby={labelledBy("select", at)} />,
       }}
-      empty={<Nothing page={page} isFiltered={isFiltered} />}
+      empty={<Nothing isFiltered={isFiltered} />}
       {...((pushes.length > 0 || isFiltered) && { search: filtersOf(search, page) })}
       paging={{
         number: search.page,
@@ -106,15 +106,15 @@ function PushList({ model, page }: PushListProps) {
         newestFirst: search.order === "newest",
         path: (number) => searchPath({ ...search, page: number }),
       }}
-      notes={<Notes model={model} isEnd={isEnd} page={page} />}
+      notes={<Notes model={model} isEnd={isEnd} />}
     >
-      {pushes.length > 0 && <SharedByRows page={page} />}
+      {pushes.length > 0 && <SharedByRows />}
     </List>
   );
 }
 
-function Notes({ model, isEnd, page }: PushListProps & { readonly isEnd: boolean }) {
-  const { dashboard } = page.messages;
+function Notes({ model, isEnd }: PushListProps & { readonly isEnd: boolean }) {
+  const { dashboard } = useMessages();
   return (
     <>
       {(model.stopped || isEnd) && (
@@ -131,7 +131,8 @@ function Notes({ model, isEnd, page }: PushListProps & { readonly isEnd: boolean
   );
 }
 
-function Nothing({ page, isFiltered }: { readonly page: PageContext; readonly isFiltered: boolean }) {
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  const page = usePage();
   const { dashboard, nav } = page.messages;
   return isFiltered ? (
     <div class="card card-centered">

@@ -2,7 +2,7 @@ import { asksForPassphrase, type OwnedPush } from "../../pushes/pushes.ts";
 import { dashboardPath } from "../dashboard/filter.ts";
 import { shownName } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -32,7 +32,6 @@ interface EditModel {
 
 interface EditProps {
   readonly model: EditModel;
-  readonly page: PageContext;
 }
 
 const groups = [
@@ -64,20 +63,21 @@ export function editView(model: EditModel, page: PageContext): Page {
         )}
         <p class="lead">{edit.lead}</p>
       </div>
-      {push !== null && <Facts push={push} page={page} />}
+      {push !== null && <Facts push={push} />}
       <div class="card push-card">
         <FormMessages unanswered={sending.unansweredEdit}>
           <FormNotices state={model.state} problems={found} />
         </FormMessages>
-        <EditForm model={model} page={page} />
+        <EditForm model={model} />
       </div>
-      {push !== null && <OtherActions urlToken={model.urlToken} page={page} />}
+      {push !== null && <OtherActions urlToken={model.urlToken} />}
     </Layout>
   );
 }
 
 /** The same columns as the form of a new push: the secret on one side, on the other one when it expires. */
-function EditForm({ model: { form, urlToken, push, hiddenFields }, page }: EditProps) {
+function EditForm({ model: { form, urlToken, push, hiddenFields } }: EditProps) {
+  const page = usePage();
   const { messages } = page;
   const { edit } = messages;
   const date = push && <LocalTime key="date" timeMs={push.createdAt} />;
@@ -88,16 +88,16 @@ function EditForm({ model: { form, urlToken, push, hiddenFields }, page }: EditP
       {push === null &&
         form.removedFileIds.map((id) => <input key={id} type="hidden" name="push[remove_files][]" value={id} />)}
       <div class="push-content">
-        <LabelControls form={form} page={page} />
-        <ContentControls form={form} page={page} />
-        <MoreOptions form={form} page={page} />
+        <LabelControls form={form} />
+        <ContentControls form={form} />
+        <MoreOptions form={form} />
       </div>
       <div class="push-end">
-        <LimitControls form={form} page={page} hint={date === null ? undefined : edit.limitsHint.parts({ date })} />
+        <LimitControls form={form} hint={date === null ? undefined : edit.limitsHint.parts({ date })} />
         {!isSealed && (
           <>
-            <Controls group="currentPassphrase" form={form} page={page} />
-            <PassphraseControls form={form} page={page} />
+            <Controls group="currentPassphrase" form={form} />
+            <PassphraseControls form={form} />
           </>
         )}
         <div class="form-end edit-end">
@@ -120,8 +120,8 @@ function EditForm({ model: { form, urlToken, push, hiddenFields }, page }: EditP
 }
 
 /** What only the key of the push decrypts. None of it is shown: each field takes a replacement. */
-function ContentControls({ form, page }: FormProps) {
-  const { endToEnd } = page.messages;
+function ContentControls({ form }: FormProps) {
+  const { endToEnd } = useMessages();
   if (form.edited?.push.endToEnd) {
     return (
       <Notice tone="info" icon="key">
@@ -131,16 +131,17 @@ function ContentControls({ form, page }: FormProps) {
   }
   return (
     <>
-      <Controls group="files" form={form} page={page} />
-      <Controls group="payload" form={form} page={page} />
+      <Controls group="files" form={form} />
+      <Controls group="payload" form={form} />
     </>
   );
 }
 
 /** Few edits change a passphrase: its fields are folded unless something is wrong or set there. */
-function PassphraseControls({ form, page }: FormProps) {
+function PassphraseControls({ form }: FormProps) {
+  const page = usePage();
   const { edit } = page.messages;
-  const controls = <Controls group="passphrase" form={form} page={page} />;
+  const controls = <Controls group="passphrase" form={form} />;
   if (!form.edited?.push.passphraseRequired) return controls;
   const isOpen = summaryOf(["passphrase"], form, page).length > 0 || form.values.removePassphrase;
   return (
@@ -154,9 +155,8 @@ function PassphraseControls({ form, page }: FormProps) {
   );
 }
 
-function Facts({ push, page }: { readonly push: OwnedPush; readonly page: PageContext }) {
-  const { messages } = page;
-  const { edit, kinds } = messages;
+function Facts({ push }: { readonly push: OwnedPush }) {
+  const { edit, kinds } = useMessages();
   const facts = [
     { name: edit.kind, value: kinds[push.kind] },
     { name: edit.made, value: <LocalTime timeMs={push.createdAt} /> },
@@ -180,7 +180,8 @@ function Facts({ push, page }: { readonly push: OwnedPush; readonly page: PageCo
   );
 }
 
-function OtherActions({ urlToken, page }: { readonly urlToken: string; readonly page: PageContext }) {
+function OtherActions({ urlToken }: { readonly urlToken: string }) {
+  const page = usePage();
   const { edit } = page.messages;
   const path = `/p/${urlToken}`;
   return (

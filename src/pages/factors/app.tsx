@@ -122,9 +122,7 @@ function appView(model: AppModel, page: PageContext): Page {
             problem={problems.code}
             focus={problems.code !== undefined}
           />
-          {model.proof !== null && (
-            <ProofFields page={page} id="proof" offered={model.proof} problem={problems.proof} />
-          )}
+          {model.proof !== null && <ProofFields id="proof" offered={model.proof} problem={problems.proof} />}
           {model.replaces && <p class="field-hint">{app.replaces}</p>}
           <Submit label={app.submit} look="wide" />
         </PostForm>

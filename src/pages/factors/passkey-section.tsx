@@ -1,5 +1,5 @@
 import type { Passkey } from "../../accounts/accounts.ts";
-import type { PartProps } from "../page.ts";
+import { type PartProps, useMessages } from "../page.ts";
 import { PasskeyButton, PasskeysMissing } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
@@ -13,8 +13,8 @@ import { ProofFields, ProvenChange } from "./proof.tsx";
 
 type SectionProps = PartProps<FactorsModel>;
 
-export function PasskeySection({ model, page }: SectionProps) {
-  const { passkeys } = page.messages.factors;
+export function PasskeySection({ model }: SectionProps) {
+  const { passkeys } = useMessages().factors;
   return (
     <Card id="passkeys" heading={passkeys.heading}>
       <p>{passkeys.text}</p>
@@ -23,17 +23,17 @@ export function PasskeySection({ model, page }: SectionProps) {
       ) : (
         <ul class="rows">
           {model.passkeys.map((passkey) => (
-            <Row key={passkey.id} passkey={passkey} model={model} page={page} />
+            <Row key={passkey.id} passkey={passkey} model={model} />
           ))}
         </ul>
       )}
-      {model.passkeysPossible ? <AddForm model={model} page={page} /> : <p class="field-hint">{passkeys.noDomain}</p>}
+      {model.passkeysPossible ? <AddForm model={model} /> : <p class="field-hint">{passkeys.noDomain}</p>}
     </Card>
   );
 }
 
-function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passkey }) {
-  const { passkeys, manage } = page.messages.factors;
+function Row({ passkey, model }: SectionProps & { readonly passkey: Passkey }) {
+  const { passkeys, manage } = useMessages().factors;
   const { lastUsedAt } = passkey;
   return (
     <li class="row">
@@ -48,7 +48,6 @@ function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passke
       </dl>
       <ProvenChange
         model={model}
-        page={page}
         form={`remove_passkey_${passkey.id}`}
         label={passkeys.remove}
         accessibleLabel={passkeys.removeOne({ name: passkey.name })}
@@ -61,8 +60,8 @@ function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passke
 }
 
 /** A script shows it in browsers with passkeys; elsewhere a sentence explains why it is missing. */
-function AddForm({ model, page }: SectionProps) {
-  const { passkeys } = page.messages.factors;
+function AddForm({ model }: SectionProps) {
+  const { passkeys } = useMessages().factors;
   const sent = model.sent?.form === "add_passkey" ? model.sent.state : undefined;
   return (
     <>
@@ -79,7 +78,7 @@ function AddForm({ model, page }: SectionProps) {
             required
           />
           {model.proof !== null && (
-            <ProofFields page={page} id="add_passkey_proof" offered={model.proof} problem={sent?.problems.proof} />
+            <ProofFields id="add_passkey_proof" offered={model.proof} problem={sent?.problems.proof} />
           )}
           <PasskeyButton action="create" options={newPasskeyOptionsPath} name="passkey" label={passkeys.add} />
         </PostForm>

@@ -1,5 +1,5 @@
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
-import { type PageContext, pageHref } from "../page.ts";
+import { pageHref, usePage } from "../page.ts";
 import { PasskeyButton } from "../parts/buttons.tsx";
 import { PasswordField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -9,7 +9,6 @@ import type { FactorsModel, FormName, ProofOffered } from "./model.ts";
 import { proofOptionsPath } from "./paths.ts";
 
 interface ProofFieldsProps {
-  readonly page: PageContext;
   /** Unique on the page, which can have several. */
   readonly id: string;
   readonly offered: ProofOffered;
@@ -17,7 +16,8 @@ interface ProofFieldsProps {
 }
 
 /** The fields `proof` and `proof_passkey`, which a script fills. */
-export function ProofFields({ page, id, offered, problem }: ProofFieldsProps) {
+export function ProofFields({ id, offered, problem }: ProofFieldsProps) {
+  const page = usePage();
   const { proof } = page.messages.factors;
   const { again } = page.messages.profile;
   if (!offered.password && !offered.code) {
@@ -48,7 +48,6 @@ export function ProofFields({ page, id, offered, problem }: ProofFieldsProps) {
 }
 
 interface ProvenChangeProps {
-  readonly page: PageContext;
   readonly model: FactorsModel;
   readonly form: FormName;
   readonly label: string;
@@ -61,7 +60,7 @@ interface ProvenChangeProps {
 
 /** Two steps without a script, as `Confirm`; the second asks for a proof. */
 export function ProvenChange(props: ProvenChangeProps) {
-  const { page, model, form } = props;
+  const { model, form } = props;
   const sent = model.sent?.form === form ? model.sent.state : undefined;
   const isRemoval = form !== "backup_codes";
   return (
@@ -74,7 +73,7 @@ export function ProvenChange(props: ProvenChangeProps) {
         <p>{props.explanation}</p>
         {sent !== undefined && <FormNotices state={sent} />}
         {model.proof !== null && (
-          <ProofFields page={page} id={`${form}_proof`} offered={model.proof} problem={sent?.problems.proof} />
+          <ProofFields id={`${form}_proof`} offered={model.proof} problem={sent?.problems.proof} />
         )}
         <button type="submit" class={isRemoval ? "button button-danger" : "button button-primary"}>
           {props.confirm}

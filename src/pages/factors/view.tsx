@@ -1,5 +1,5 @@
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, type PartProps, pageHref } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
 import { PageHeading } from "../parts/card.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -17,11 +17,11 @@ export function factorsView(model: FactorsModel, page: PageContext): Page {
     <Layout page={page} title={manage.heading} width="regular" privatePage scripts={["passkeys.js"]}>
       <PageHeading heading={manage.heading} lead={manage.lead} />
       {model.required && <Notice tone="warning" icon="shield" text={manage.required} />}
-      {hasFactor(model) && model.backupCodesLeft === 0 && <CodesMissing model={model} page={page} />}
+      {hasFactor(model) && model.backupCodesLeft === 0 && <CodesMissing model={model} />}
       <div class="cards">
-        <AppSection model={model} page={page} />
-        <PasskeySection model={model} page={page} />
-        {hasFactor(model) && <BackupCodesSection model={model} page={page} />}
+        <AppSection model={model} />
+        <PasskeySection model={model} />
+        {hasFactor(model) && <BackupCodesSection model={model} />}
       </div>
       <p class="field-hint">{manage.othersEnd}</p>
     </Layout>
@@ -30,7 +30,8 @@ export function factorsView(model: FactorsModel, page: PageContext): Page {
 
 type SectionProps = PartProps<FactorsModel>;
 
-function CodesMissing({ model, page }: SectionProps) {
+function CodesMissing({ model }: SectionProps) {
+  const page = usePage();
   const { codes } = page.messages.factors;
   return (
     <Notice tone="warning" icon="shield">
@@ -47,7 +48,8 @@ function CodesMissing({ model, page }: SectionProps) {
   );
 }
 
-function AppSection({ model, page }: SectionProps) {
+function AppSection({ model }: SectionProps) {
+  const page = usePage();
   const { app, manage } = page.messages.factors;
   const isOn = model.appAddedAt !== null;
   return (
@@ -77,7 +79,6 @@ function AppSection({ model, page }: SectionProps) {
         {isOn && (
           <ProvenChange
             model={model}
-            page={page}
             form="remove_app"
             label={app.remove}
             explanation={app.removeText}
@@ -90,8 +91,8 @@ function AppSection({ model, page }: SectionProps) {
   );
 }
 
-function BackupCodesSection({ model, page }: SectionProps) {
-  const { codes } = page.messages.factors;
+function BackupCodesSection({ model }: SectionProps) {
+  const { codes } = useMessages().factors;
   return (
     <section class="card" aria-labelledby="codes">
       <div class="row-main">
@@ -106,7 +107,6 @@ function BackupCodesSection({ model, page }: SectionProps) {
       <div class="page-actions">
         <ProvenChange
           model={model}
-          page={page}
           form="backup_codes"
           label={codes.make}
           explanation={codes.makeText}

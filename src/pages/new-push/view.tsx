@@ -1,7 +1,7 @@
 import type { KindName } from "../../base/push-kinds.ts";
 import { pushLimits } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { Checkbox } from "../parts/fields.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -66,7 +66,7 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
         {page.user === null && <p class="lead">{newPush.lead}</p>}
       </div>
       <div class="card push-card">
-        <KindTabs model={model} page={page} />
+        <KindTabs model={model} />
         {model.hidesKinds && (
           <p class="field-hint">{model.kinds.length === 0 ? page.messages.rules.nothing : page.messages.rules.kinds}</p>
         )}
@@ -77,19 +77,19 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
             withoutAccountForm={model.mayCreateWithoutAccount ? formId : undefined}
           />
         </FormMessages>
-        <PushForm model={model} page={page} />
+        <PushForm model={model} />
         {form.others.map((other) => (
           <template key={other.kind} data-kind={other.kind}>
-            <Content form={other} mayAttachFiles={model.mayAttachFiles} page={page} />
-            {differsInLimits(form) && <Limits form={other} page={page} />}
+            <Content form={other} mayAttachFiles={model.mayAttachFiles} />
+            {differsInLimits(form) && <Limits form={other} />}
             <div data-part="options">
-              <OptionControls form={other} page={page} />
+              <OptionControls form={other} />
             </div>
           </template>
         ))}
       </div>
-      {model.hasFieldEditor && <FieldEditorParts page={page} />}
-      {page.user === null && <HowItWorks page={page} />}
+      {model.hasFieldEditor && <FieldEditorParts />}
+      {page.user === null && <HowItWorks />}
     </Layout>
   );
 }
@@ -103,7 +103,6 @@ function differsInLimits({ others, ...shown }: NewPushForm): boolean {
 
 interface ModelProps {
   readonly model: NewPushModel;
-  readonly page: PageContext;
 }
 
 const formId = "push_form";
@@ -112,7 +111,8 @@ const formId = "push_form";
  * Each tab sends the form, which comes back for another kind with everything that was typed; the script switches without
  * sending (browser/parts/kinds.ts). Enter in a field presses the first button of the form: that must not be a tab.
  */
-function KindTabs({ model, page }: ModelProps) {
+function KindTabs({ model }: ModelProps) {
+  const page = usePage();
   const { kinds } = page.messages;
   return (
     <>
@@ -142,34 +142,34 @@ function KindTabs({ model, page }: ModelProps) {
 
 interface PartProps {
   readonly form: FilledForm;
-  readonly page: PageContext;
 }
 
 /** What differs between the kinds is in parts, which the script replaces. */
-function Content({ form, mayAttachFiles, page }: PartProps & Pick<NewPushModel, "mayAttachFiles">) {
+function Content({ form, mayAttachFiles }: PartProps & Pick<NewPushModel, "mayAttachFiles">) {
   return (
     <div class="push-content" data-part="content">
       {form.kind === "file" && !mayAttachFiles ? (
-        <SignInForFiles page={page} />
+        <SignInForFiles />
       ) : (
         <>
-          <Controls group="files" form={form} page={page} />
-          <Controls group="payload" form={form} page={page} />
+          <Controls group="files" form={form} />
+          <Controls group="payload" form={form} />
         </>
       )}
     </div>
   );
 }
 
-function Limits({ form, page }: PartProps) {
+function Limits({ form }: PartProps) {
   return (
     <div data-part="limits">
-      <LimitControls form={form} page={page} />
+      <LimitControls form={form} />
     </div>
   );
 }
 
-function PushForm({ model, page }: ModelProps) {
+function PushForm({ model }: ModelProps) {
+  const page = usePage();
   const { form, mayAttachFiles, sealedByDefault, presets } = model;
   const { newPush } = page.messages;
   const { idempotencyKey, account, hiddenFields } = form;
@@ -181,21 +181,15 @@ function PushForm({ model, page }: ModelProps) {
       <input type="hidden" name="push[kind]" value={form.kind} />
       {idempotencyKey !== null && <input type="hidden" name="idempotency_key" value={idempotencyKey} />}
       <div class="push-content">
-        <PresetChoice
-          presets={presets}
-          formOf={({ settings }) => model.formOf(settings.kind ?? form.kind)}
-          page={page}
-        />
-        <Content form={form} mayAttachFiles={mayAttachFiles} page={page} />
-        <MoreOptions form={form} page={page} />
+        <PresetChoice presets={presets} formOf={({ settings }) => model.formOf(settings.kind ?? form.kind)} />
+        <Content form={form} mayAttachFiles={mayAttachFiles} />
+        <MoreOptions form={form} />
       </div>
       <div class="push-end">
-        <Limits form={form} page={page} />
-        <Controls group="passphrase" form={form} page={page} />
-        <SealChoice checked={sealedByDefault} isRequired={isSealRequired} page={page} />
-        {sealedByDefault && !isSealRequired && (
-          <UnsealedChoice isShown={form.state.reason === "unsealed"} page={page} />
-        )}
+        <Limits form={form} />
+        <Controls group="passphrase" form={form} />
+        <SealChoice checked={sealedByDefault} isRequired={isSealRequired} />
+        {sealedByDefault && !isSealRequired && <UnsealedChoice isShown={form.state.reason === "unsealed"} />}
         {page.user === null && (
           <Checkbox
             id="push_remember"
@@ -226,7 +220,6 @@ interface SealChoiceProps {
   readonly checked: boolean;
   /** The rules allow nothing else. */
   readonly isRequired: boolean;
-  readonly page: PageContext;
 }
 
 /** Only owners have labels. */
@@ -237,7 +230,8 @@ const labelLimits = ({ labelsTooLong }: PageContext["messages"]["endToEnd"]) => 
 });
 
 /** The choice to seal in the browser, with the texts that its script (browser/parts/sealing.ts) shows. It is not sent. */
-function SealChoice({ checked, isRequired, page }: SealChoiceProps) {
+function SealChoice({ checked, isRequired }: SealChoiceProps) {
+  const page = usePage();
   const { messages, assetUrl } = page;
   const { endToEnd, problems } = messages;
   return (
@@ -292,8 +286,8 @@ function SealChoice({ checked, isRequired, page }: SealChoiceProps) {
  * Where sealing is the default, a browser that cannot seal asks before the server gets the secret: without scripts at once,
  * otherwise when the script shows it (browser/parts/sealing.ts) or the server has refused the form.
  */
-function UnsealedChoice({ isShown, page }: { readonly isShown: boolean; readonly page: PageContext }) {
-  const { unsealed } = page.messages.endToEnd;
+function UnsealedChoice({ isShown }: { readonly isShown: boolean }) {
+  const { unsealed } = useMessages().endToEnd;
   const box = (id: string) => (
     <>
       <input type="checkbox" id={id} name="push[unsealed]" value="1" autoComplete="off" />
@@ -315,7 +309,8 @@ function UnsealedChoice({ isShown, page }: { readonly isShown: boolean; readonly
 }
 
 /** In place of the files; the form cannot be sent then, so its other controls are hidden. */
-function SignInForFiles({ page }: { readonly page: PageContext }) {
+function SignInForFiles() {
+  const page = usePage();
   const { newPush, nav } = page.messages;
   return (
     <div class="sign-in-for-files">
@@ -335,8 +330,8 @@ function SignInForFiles({ page }: { readonly page: PageContext }) {
   );
 }
 
-function HowItWorks({ page }: { readonly page: PageContext }) {
-  const { newPush } = page.messages;
+function HowItWorks() {
+  const { newPush } = useMessages();
   const points = [
     { icon: "shield", heading: newPush.sealed, text: newPush.sealedText },
     { icon: "eye", heading: newPush.limited, text: newPush.limitedText },

@@ -8,7 +8,7 @@ import { accountTabPath } from "../account/path.ts";
 import { AdminFrame } from "../admin/frame.tsx";
 import { Layout } from "../layout.tsx";
 import { List } from "../lists/list.tsx";
-import { type Page, type PageContext, type PartProps, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, untranslated, useMessages } from "../page.ts";
 import { ButtonLink, Submit } from "../parts/buttons.tsx";
 import { Card, PageHeading } from "../parts/card.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
@@ -69,7 +69,7 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
         )}
         empty={<p>{text.none}</p>}
       />
-      <PresetForm model={model} page={page} />
+      <PresetForm model={model} />
     </Frame>
   );
 }
@@ -136,15 +136,16 @@ export function describePreset({ name, settings, isDefault }: Preset, messages: 
   return parts.filter((part) => part !== "").join("; ");
 }
 
-function PresetForm({ model, page }: Props) {
+function PresetForm({ model }: Props) {
+  const messages = useMessages();
   const { typed, state, target } = model;
-  const { presets: text, admin } = page.messages;
-  const labels = { name: text.name, expireAfterViews: page.messages.newPush.views, fields: text.fields };
+  const { presets: text, admin } = messages;
+  const labels = { name: text.name, expireAfterViews: messages.newPush.views, fields: text.fields };
   const found = problemsAt(
     { name: "name", expireAfterViews: "expire_after_views", fields: "fields" },
     state.problems,
     (field) => labels[field],
-    page.messages,
+    messages,
   );
   return (
     <Card
@@ -157,7 +158,7 @@ function PresetForm({ model, page }: Props) {
         <input type="hidden" name="was" value={typed.was} />
         <input type="hidden" name="revision" value={String(typed.revision)} />
         <TextField id="name" label={text.name} value={typed.name} problem={state.problems.name} required />
-        <Settings model={model} page={page} />
+        <Settings model={model} />
         <Field
           id="fields"
           label={text.fields}
@@ -185,8 +186,9 @@ function PresetForm({ model, page }: Props) {
   );
 }
 
-function Settings({ model: { typed, state }, page }: Props) {
-  const { presets: text, newPush, kinds, formats, profile } = page.messages;
+function Settings({ model: { typed, state } }: Props) {
+  const messages = useMessages();
+  const { presets: text, newPush, kinds, formats, profile } = messages;
   const open = { value: "", label: text.open };
   return (
     <>
@@ -220,7 +222,7 @@ function Settings({ model: { typed, state }, page }: Props) {
           key={option}
           id={wireName(option)}
           name={wireName(option)}
-          label={optionFields[option].label(page.messages)}
+          label={optionFields[option].label(messages)}
           value={typed.options[option]}
           options={[open, { value: "1", label: profile.defaults.on }, { value: "0", label: profile.defaults.off }]}
         />

@@ -4,7 +4,7 @@ import { durationMinutes } from "../../http/push-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { Policy } from "../../policies/policies.ts";
 import { accountPath } from "../account/path.ts";
-import { type PageContext, pageHref } from "../page.ts";
+import { pageHref, useMessages, usePage } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field, InputField, type InputFieldProps, NumberField, SelectField } from "../parts/fields.tsx";
@@ -23,7 +23,7 @@ export function PayloadControl(props: ControlProps) {
       return (
         <>
           <TextArea {...props} hint={isNew ? undefined : edit.keepHint} rows={5} required={isNew} />
-          <Generator settings={form.generator} messages={page.messages} />
+          <Generator settings={form.generator} />
         </>
       );
     case "qr":
@@ -36,7 +36,7 @@ export function PayloadControl(props: ControlProps) {
             rows={4}
             required={isNew}
           />
-          <Generator settings={form.generator} messages={page.messages} />
+          <Generator settings={form.generator} />
         </>
       );
     case "url":
@@ -258,7 +258,6 @@ export function RangeControl({
 }
 
 interface PassphraseFieldProps extends InputFieldProps {
-  readonly messages: Messages;
   readonly value: string;
   /** Adds a button that suggests a passphrase. */
   readonly suggest?: boolean;
@@ -270,13 +269,13 @@ interface PassphraseFieldProps extends InputFieldProps {
 
 /** `new-password` for each: it keeps browsers from filling in the password of the account. */
 export function PassphraseField({
-  messages,
   suggest = false,
   placeholder,
   required = false,
   minLength,
   ...field
 }: PassphraseFieldProps) {
+  const messages = useMessages();
   return (
     <InputField
       {...field}
@@ -295,7 +294,6 @@ export function PassphraseField({
 }
 
 interface RecipientsFieldProps {
-  readonly messages: Messages;
   readonly limits: Pick<PushForm["limits"], "recipientsMax">;
   readonly label: string;
   readonly name: string;
@@ -306,7 +304,8 @@ interface RecipientsFieldProps {
   readonly required?: boolean;
 }
 
-export function RecipientsField({ messages, limits, rule, required = false, ...field }: RecipientsFieldProps) {
+export function RecipientsField({ limits, rule, required = false, ...field }: RecipientsFieldProps) {
+  const messages = useMessages();
   return (
     <InputField
       {...field}
@@ -318,13 +317,13 @@ export function RecipientsField({ messages, limits, rule, required = false, ...f
 }
 
 interface MailLanguageFieldProps {
-  readonly page: Pick<PageContext, "messages" | "languages">;
   readonly name: string;
   readonly value: string;
   readonly problem?: string | undefined;
 }
 
-export function MailLanguageField({ page, ...field }: MailLanguageFieldProps) {
+export function MailLanguageField({ ...field }: MailLanguageFieldProps) {
+  const page = usePage();
   const options = page.languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag }));
   return (
     <SelectField
@@ -337,7 +336,8 @@ export function MailLanguageField({ page, ...field }: MailLanguageFieldProps) {
 }
 
 /** Links to the account page, where the address for view notifications is confirmed. */
-export function ConfirmFirst({ page }: { readonly page: PageContext }) {
+export function ConfirmFirst() {
+  const page = usePage();
   const { confirmFirst, confirmFirstLink } = page.messages.pushEmails;
   const link = (
     <a key="link" href={`${pageHref(page, accountPath)}#email_section`}>
@@ -356,8 +356,8 @@ const syllablesOffered = 12;
  * Generates passwords in the browser; hidden until its script runs. `form=""` keeps its controls out of the surrounding
  * form, so that a suggestion is sent only after it was copied into the payload.
  */
-function Generator({ settings, messages }: { readonly settings: Config["generator"]; readonly messages: Messages }) {
-  const { generator } = messages;
+function Generator({ settings }: { readonly settings: Config["generator"] }) {
+  const { generator } = useMessages();
   const { startsWithSyllables, syllableLetters } = settings;
   return (
     <div class="generator" hidden data-scripted data-generator="push_payload">

@@ -1,6 +1,6 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { fieldTypes } from "../../pushes/pushes.ts";
-import type { PageContext } from "../page.ts";
+import { useMessages } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { ControlProps } from "./form.ts";
 
@@ -58,8 +58,8 @@ const templates: Readonly<Record<Template, readonly (readonly [Label, (typeof fi
 const templateNames = Object.keys(templates) as Template[];
 
 /** What the script puts into the form. */
-export function FieldEditorParts({ page }: { readonly page: PageContext }) {
-  const { fields } = page.messages.newPush;
+export function FieldEditorParts() {
+  const { fields } = useMessages().newPush;
   return (
     <template data-field-editor data-problems={JSON.stringify(fields.problems)}>
       <div class="field-actions">

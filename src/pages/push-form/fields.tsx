@@ -3,7 +3,7 @@ import type { FieldProblems } from "../../base/errors.ts";
 import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { codePointsUpTo, isSealedLabel, type PushOption, pushLimits } from "../../pushes/pushes.ts";
-import type { PageContext } from "../page.ts";
+import { type PageContext, usePage } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, InputField, TextField } from "../parts/fields.tsx";
 import type { FieldProblem } from "../parts/notice.tsx";
@@ -70,7 +70,6 @@ const pushFields = {
     // Never sent back: it is typed anew for each attempt.
     control: ({ id, name, label, problem, page: { messages } }) => (
       <PassphraseField
-        messages={messages}
         id={id}
         name={name}
         label={label}
@@ -183,7 +182,6 @@ const pushFields = {
       const isRequired = form.edited === null && form.policy.passphraseRequired;
       return (
         <PassphraseField
-          messages={messages}
           id={id}
           name={name}
           label={label}
@@ -252,7 +250,6 @@ const pushFields = {
       said(recipientsProblem(limits, messages), ruleHint("notifyEmailsTo", policy, messages)),
     control: ({ name, label, value, problem, form, page }) => (
       <RecipientsField
-        messages={page.messages}
         limits={form.limits}
         label={label}
         name={name}
@@ -269,9 +266,7 @@ const pushFields = {
     initial: ({ locale }) => locale,
     label: (_, { pushEmails }) => pushEmails.locale,
     problem: (_, { problems }) => problems.field,
-    control: ({ name, value, problem, page }) => (
-      <MailLanguageField page={page} name={name} value={value} problem={problem} />
-    ),
+    control: ({ name, value, problem }) => <MailLanguageField name={name} value={value} problem={problem} />,
   }),
   ...optionBoxes,
 };
@@ -420,11 +415,11 @@ export function HiddenFields({ fields }: { readonly fields: readonly HiddenField
 
 export interface FormProps {
   readonly form: FilledForm;
-  readonly page: PageContext;
 }
 
 /** The controls of one group, without a frame. */
-export function Controls({ group, form, page }: FormProps & { readonly group: FieldGroup }) {
+export function Controls({ group, form }: FormProps & { readonly group: FieldGroup }) {
+  const page = usePage();
   const { messages } = page;
   const offered = fieldsIn(group, form).filter(([, field]) => field.isOffered?.(form) ?? true);
   return (

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
+import { useMessages, usePage } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { ConfirmFirst } from "./controls.tsx";
 import { Controls, type FormProps, hasReadableLabels, offersAny, setIn, summaryOf } from "./fields.tsx";
 
-export function LimitControls({ form, page, hint }: FormProps & { readonly hint?: ComponentChildren }) {
-  const { newPush } = page.messages;
+export function LimitControls({ form, hint }: FormProps & { readonly hint?: ComponentChildren }) {
+  const { newPush } = useMessages();
   return (
     <fieldset class="group" aria-describedby={hint === undefined ? undefined : "push_limits_hint"}>
       <legend class="visually-hidden">{newPush.limits}</legend>
@@ -14,54 +15,57 @@ export function LimitControls({ form, page, hint }: FormProps & { readonly hint?
         </p>
       )}
       <div class="limits">
-        <Controls group="limits" form={form} page={page} />
+        <Controls group="limits" form={form} />
       </div>
     </fieldset>
   );
 }
 
-export function OptionControls({ form, page }: FormProps) {
+export function OptionControls({ form }: FormProps) {
+  const messages = useMessages();
   if (!offersAny("options", form)) return null;
   return (
     <fieldset class="group">
-      <legend>{page.messages.newPush.options}</legend>
-      <Controls group="options" form={form} page={page} />
+      <legend>{messages.newPush.options}</legend>
+      <Controls group="options" form={form} />
     </fieldset>
   );
 }
 
 /** It is not among the options, which a script replaces by those of another kind. */
-export function SenderControls({ form, page }: FormProps) {
+export function SenderControls({ form }: FormProps) {
   if (!offersAny("sender", form)) return null;
   return (
     <div class="group">
-      <Controls group="sender" form={form} page={page} />
+      <Controls group="sender" form={form} />
     </div>
   );
 }
 
-export function LabelControls({ form, page }: FormProps) {
-  const { newPush } = page.messages;
+export function LabelControls({ form }: FormProps) {
+  const messages = useMessages();
+  const { newPush } = messages;
   return (
     <fieldset class="group" aria-describedby="push_labels_hint">
       <legend class={form.edited === null ? undefined : "visually-hidden"}>{newPush.labels}</legend>
       <p class="field-hint" id="push_labels_hint">
-        {hasReadableLabels(form) ? newPush.labelsHint : page.messages.endToEnd.labelsNotEditable}
+        {hasReadableLabels(form) ? newPush.labelsHint : messages.endToEnd.labelsNotEditable}
       </p>
-      <Controls group="labels" form={form} page={page} />
+      <Controls group="labels" form={form} />
     </fieldset>
   );
 }
 
 /** Emails about a push: its link to recipients, and notifications of its views to its owner. */
-export function MailControls({ form, page }: FormProps) {
+export function MailControls({ form }: FormProps) {
+  const messages = useMessages();
   const { viewsAfterConfirmation } = form.mails;
   if (!offersAny("mail", form) && !viewsAfterConfirmation) return null;
   return (
     <fieldset class="group">
-      <legend>{page.messages.pushEmails.legend}</legend>
-      <Controls group="mail" form={form} page={page} />
-      {viewsAfterConfirmation && <ConfirmFirst page={page} />}
+      <legend>{messages.pushEmails.legend}</legend>
+      <Controls group="mail" form={form} />
+      {viewsAfterConfirmation && <ConfirmFirst />}
     </fieldset>
   );
 }
@@ -72,7 +76,8 @@ const folded = ["options", "sender", "labels", "mail"] as const;
  * What few pushes need, behind one line that says what of it is set (`browser/parts/more-options.ts` keeps it current).
  * It is open where something inside is wrong.
  */
-export function MoreOptions({ form, page }: FormProps) {
+export function MoreOptions({ form }: FormProps) {
+  const page = usePage();
   const { newPush } = page.messages;
   // Labels are a reason to edit a push: they are not folded there.
   const hasLabels = page.user !== null && form.edited === null;
@@ -94,11 +99,11 @@ export function MoreOptions({ form, page }: FormProps) {
       </summary>
       <div class="more-body">
         <div data-part="options">
-          <OptionControls form={form} page={page} />
+          <OptionControls form={form} />
         </div>
-        <SenderControls form={form} page={page} />
-        {hasLabels && <LabelControls form={form} page={page} />}
-        <MailControls form={form} page={page} />
+        <SenderControls form={form} />
+        {hasLabels && <LabelControls form={form} />}
+        <MailControls form={form} />
       </div>
     </details>
   );

@@ -1,6 +1,6 @@
 import { wireName } from "../../http/errors.ts";
 import type { CallerPreset, PresetSettings } from "../../pushes/pushes.ts";
-import type { PageContext } from "../page.ts";
+import { useMessages } from "../page.ts";
 import { offeredTimes } from "./controls.tsx";
 import type { PushValues } from "./fields.tsx";
 import type { PushForm } from "./form.ts";
@@ -45,7 +45,6 @@ interface PresetChoiceProps {
   readonly presets: OfferedPresets;
   /** The form of the kind of a preset. */
   readonly formOf: (preset: CallerPreset) => PushForm;
-  readonly page: PageContext;
 }
 
 /**
@@ -53,8 +52,8 @@ interface PresetChoiceProps {
  * the script (browser/parts/presets.ts) puts them into the form. The preset itself is not sent to be applied: the form names
  * everything, so that a preset that is deleted meanwhile matters no more.
  */
-export function PresetChoice({ presets: { all, shown }, formOf, page }: PresetChoiceProps) {
-  const { presets: text } = page.messages;
+export function PresetChoice({ presets: { all, shown }, formOf }: PresetChoiceProps) {
+  const { presets: text } = useMessages();
   if (all.length === 0) return null;
   const labels = shown?.settings.fields?.map(({ label }) => label).join(", ");
   return (

@@ -3,7 +3,7 @@ import { receiveAnswer } from "../../http/request-fields.ts";
 import { pushLimits } from "../../pushes/pushes.ts";
 import type { NewAnswer, OpenRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated, useMessages } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/fields.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
@@ -120,11 +120,10 @@ function renderAnswer(
 
 interface AnswerViewProps {
   readonly model: AnswerModel;
-  readonly page: PageContext;
 }
 
-function AnswerHeading({ model: { request }, page }: AnswerViewProps) {
-  const { requests: text } = page.messages;
+function AnswerHeading({ model: { request } }: AnswerViewProps) {
+  const { requests: text } = useMessages();
   return (
     <div class="page-heading">
       <h1 translate={untranslated}>
@@ -152,9 +151,8 @@ function AnswerFields({
     filesMax,
     bytesMax,
   },
-  page,
 }: AnswerViewProps) {
-  const { requests: text, formats } = page.messages;
+  const { requests: text, formats } = useMessages();
   return (
     <>
       {request.wantsText && (
@@ -200,8 +198,8 @@ function AnswerFields({
   );
 }
 
-function SealingNotices({ page }: Pick<AnswerViewProps, "page">) {
-  const { requests: text } = page.messages;
+function SealingNotices() {
+  const { requests: text } = useMessages();
   return (
     <>
       <div data-server-seals>
@@ -233,7 +231,7 @@ function answerView(model: AnswerModel, page: PageContext): Page {
   const max = pushLimits.payloadCharacters.text.max;
   return (
     <Layout page={page} title={text.heading} privatePage hasCard width="regular" scripts={["requests.js"]}>
-      <AnswerHeading model={model} page={page} />
+      <AnswerHeading model={model} />
       <FormMessages unanswered={text.unanswered}>
         <FormNotices state={model.state} problems={found} />
       </FormMessages>
@@ -266,9 +264,9 @@ function answerView(model: AnswerModel, page: PageContext): Page {
             data-bytes-max={bytesMax}
             data-unreadable={text.fileUnreadable}
           />
-          <AnswerFields model={model} page={page} />
+          <AnswerFields model={model} />
           <p class="field-problem" role="alert" hidden data-answer-problem />
-          <SealingNotices page={page} />
+          <SealingNotices />
           <p role="status" data-answer-status />
           {request.wantsFiles && <SendingMeter />}
           <div class="form-end">

@@ -2,7 +2,7 @@ import type { ListedPush } from "../../pushes/pushes.ts";
 import type { OwnedRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { StateBadge } from "../lists/push-columns.tsx";
-import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";
 import { CopyButton, ShowButton } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Field, InputField } from "../parts/fields.tsx";
@@ -20,8 +20,8 @@ interface AnswersModel {
   readonly link: string;
 }
 
-function RequestEndings({ request, page }: Pick<AnswersModel, "request"> & { readonly page: PageContext }) {
-  const { requests: text } = page.messages;
+function RequestEndings({ request }: Pick<AnswersModel, "request">) {
+  const { requests: text } = useMessages();
   return (
     <div class="page-actions" data-keeps-key={request.isAnonymous || undefined}>
       {request.state === "open" && (
@@ -70,7 +70,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
       </div>
       <div class="stack cards">
         <section class="card stack" data-ends-keys>
-          <RequestFacts request={request} page={page} />
+          <RequestFacts request={request} />
           {request.state === "open" && (
             <LinkField id="link" label={text.link} hint={text.linkHint} value={link} copy={text.copyLink} primary />
           )}
@@ -85,17 +85,17 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
               />
             </div>
           )}
-          <KeyHere request={request} page={page} />
+          <KeyHere request={request} />
         </section>
-        <Answers request={request} answers={answers} page={page} />
+        <Answers request={request} answers={answers} />
       </div>
-      <RequestEndings request={request} page={page} />
+      <RequestEndings request={request} />
     </Layout>
   );
 }
 
-function Answers({ request, answers, page }: Omit<AnswersModel, "link"> & { readonly page: PageContext }) {
-  const { requests: text } = page.messages;
+function Answers({ request, answers }: Omit<AnswersModel, "link">) {
+  const { requests: text } = useMessages();
   return (
     <section
       class="card stack"
@@ -106,13 +106,13 @@ function Answers({ request, answers, page }: Omit<AnswersModel, "link"> & { read
       <h2 class="section-heading" id="answers">
         {text.answers}
       </h2>
-      {answers.length === 0 ? <p>{text.noAnswers}</p> : <AnswerKey request={request} page={page} />}
+      {answers.length === 0 ? <p>{text.noAnswers}</p> : <AnswerKey request={request} />}
       {answers.length > 0 && (
         <>
           <p>{text.once}</p>
           <ul class="rows">
             {answers.map((push, at) => (
-              <AnswerRow key={push.id} push={push} number={at + 1} hasAudit={!request.isAnonymous} page={page} />
+              <AnswerRow key={push.id} push={push} number={at + 1} hasAudit={!request.isAnonymous} />
             ))}
           </ul>
         </>
@@ -122,13 +122,8 @@ function Answers({ request, answers, page }: Omit<AnswersModel, "link"> & { read
 }
 
 /** A script shows it once this browser has stored the key. */
-function KeyHere({
-  request: { identitySealed },
-  page,
-}: {
-  readonly request: OwnedRequest;
-  readonly page: PageContext;
-}) {
+function KeyHere({ request: { identitySealed } }: { readonly request: OwnedRequest }) {
+  const page = usePage();
   const { requests: text } = page.messages;
   return (
     <p class="field-hint" hidden data-key-here>
@@ -165,9 +160,8 @@ function LinkField({ id, label, hint, value, copy, primary = false }: LinkFieldP
 }
 
 /** What is needed before the answers can be opened. */
-function AnswerKey({ request, page }: { readonly request: OwnedRequest; readonly page: PageContext }) {
-  const { messages } = page;
-  const { requests: text } = messages;
+function AnswerKey({ request }: { readonly request: OwnedRequest }) {
+  const { requests: text } = useMessages();
   return (
     <>
       <p
@@ -209,13 +203,12 @@ function AnswerRow({
   push,
   number,
   hasAudit,
-  page,
 }: {
   readonly push: ListedPush;
   readonly number: number;
   readonly hasAudit: boolean;
-  readonly page: PageContext;
 }) {
+  const page = usePage();
   const { messages } = page;
   const { requests: text, dashboard, kinds } = messages;
   const name = text.answer({ number });

@@ -1,7 +1,7 @@
 import { type ListedRequest, requestLimits } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { type Column, Facts, List, listPath } from "../lists/list.tsx";
-import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, NumberField, TextField } from "../parts/fields.tsx";
@@ -76,7 +76,8 @@ function requestColumns(page: PageContext): readonly Column<ListedRequest>[] {
   ];
 }
 
-export function RequestFacts({ request, page }: { readonly request: ListedRequest; readonly page: PageContext }) {
+export function RequestFacts({ request }: { readonly request: ListedRequest }) {
+  const page = usePage();
   return <Facts class="row-facts" row={request} columns={requestColumns(page).slice(1)} />;
 }
 
@@ -112,12 +113,10 @@ interface NewRequestModel {
   readonly isAnonymous: boolean;
 }
 
-interface RequestFormProps extends Pick<NewRequestModel, "form" | "state"> {
-  readonly page: PageContext;
-}
+interface RequestFormProps extends Pick<NewRequestModel, "form" | "state"> {}
 
-function TitleAndNote({ form, state, page }: RequestFormProps) {
-  const { requests: text } = page.messages;
+function TitleAndNote({ form, state }: RequestFormProps) {
+  const { requests: text } = useMessages();
   return (
     <>
       <TextField
@@ -146,8 +145,8 @@ function TitleAndNote({ form, state, page }: RequestFormProps) {
 
 interface WantedKindsProps extends RequestFormProps, Pick<NewRequestModel, "takesText" | "takesFiles"> {}
 
-function WantedKinds({ form, state, takesText, takesFiles, page }: WantedKindsProps) {
-  const { requests: text } = page.messages;
+function WantedKinds({ form, state, takesText, takesFiles }: WantedKindsProps) {
+  const { requests: text } = useMessages();
   if (takesText && takesFiles) {
     return (
       <fieldset class="choices">
@@ -178,8 +177,8 @@ function WantedKinds({ form, state, takesText, takesFiles, page }: WantedKindsPr
   );
 }
 
-function Limits({ form, state, daysMax, page }: RequestFormProps & Pick<NewRequestModel, "daysMax">) {
-  const { requests: text } = page.messages;
+function Limits({ form, state, daysMax }: RequestFormProps & Pick<NewRequestModel, "daysMax">) {
+  const { requests: text } = useMessages();
   return (
     <div class="limits">
       <NumberField
@@ -202,9 +201,8 @@ function Limits({ form, state, daysMax, page }: RequestFormProps & Pick<NewReque
   );
 }
 
-function RequestKey({ isAnonymous, page }: Pick<NewRequestModel, "isAnonymous"> & { readonly page: PageContext }) {
-  const { messages } = page;
-  const { requests: text } = messages;
+function RequestKey({ isAnonymous }: Pick<NewRequestModel, "isAnonymous">) {
+  const { requests: text } = useMessages();
   if (isAnonymous) {
     return (
       <>
@@ -234,8 +232,8 @@ function RequestKey({ isAnonymous, page }: Pick<NewRequestModel, "isAnonymous"> 
   );
 }
 
-function ScriptNotices({ page }: { readonly page: PageContext }) {
-  const { requests: text } = page.messages;
+function ScriptNotices() {
+  const { requests: text } = useMessages();
   return (
     <>
       <div data-needs-script>
@@ -282,16 +280,16 @@ export function newRequestView(
         <p class="lead">{text.lead}</p>
       </div>
       <FormNotices state={state} problems={found} />
-      <ScriptNotices page={page} />
+      <ScriptNotices />
       <section class="card">
         <PostForm class="push-form" action={requestsPath} id="request" autoComplete="off">
           <div class="push-content">
-            <TitleAndNote form={form} state={state} page={page} />
-            <WantedKinds form={form} state={state} takesText={takesText} takesFiles={takesFiles} page={page} />
+            <TitleAndNote form={form} state={state} />
+            <WantedKinds form={form} state={state} takesText={takesText} takesFiles={takesFiles} />
           </div>
           <div class="push-end">
-            <Limits form={form} state={state} daysMax={daysMax} page={page} />
-            <RequestKey isAnonymous={isAnonymous} page={page} />
+            <Limits form={form} state={state} daysMax={daysMax} />
+            <RequestKey isAnonymous={isAnonymous} />
             <input type="hidden" name="recipient" value="" />
             <input type="hidden" name="encryption_check" value="" />
             <input type="hidden" name="identity_sealed" value="" />

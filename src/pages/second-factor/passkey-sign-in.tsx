@@ -7,7 +7,7 @@ import { enter } from "../entry.tsx";
 import { getRelyingParty, passkeyAnswerOf } from "../factors/changes.ts";
 import { passkeySignInOptionsPath, passkeySignInPath } from "../factors/paths.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, useMessages } from "../page.ts";
 import { PasskeyButton } from "../parts/buttons.tsx";
 import { MessageCard } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -40,7 +40,6 @@ function refuseWithoutLogins(page: PageRequest): void {
 }
 
 interface PasskeySignInProps {
-  readonly page: PageContext;
   /** The path of this server to go to afterwards, as `ownPath` returned it. */
   readonly next: string | null;
   /** The box to stay signed in was checked before. "as_checked": it is on this page, in another form. */
@@ -48,7 +47,8 @@ interface PasskeySignInProps {
 }
 
 /** For the sign-in page: fields `passkey`, `next` and `stay_signed_in`, posted to `/users/sign_in/passkey`. Hidden without scripts. */
-export function PasskeySignIn({ page, next, stays }: PasskeySignInProps) {
+export function PasskeySignIn({ next, stays }: PasskeySignInProps) {
+  const messages = useMessages();
   return (
     <PostForm action={passkeySignInPath} class="form">
       {next !== null && <input type="hidden" name="next" value={next} />}
@@ -57,7 +57,7 @@ export function PasskeySignIn({ page, next, stays }: PasskeySignInProps) {
         action="get"
         options={passkeySignInOptionsPath}
         name="passkey"
-        label={page.messages.factors.passkeys.signIn}
+        label={messages.factors.passkeys.signIn}
         wide="secondary"
         copies={stays === "as_checked" ? stayField : undefined}
       />
@@ -76,7 +76,7 @@ function passkeyRefusedView({ next, stays }: PasskeyRefusedModel, page: PageCont
     <Layout page={page} title={signIn.heading} width="narrow" scripts={["passkeys.js"]}>
       <MessageCard icon="key" heading={signIn.heading}>
         <p role="alert">{factors.passkeys.signInWrong}</p>
-        <PasskeySignIn page={page} next={next} stays={stays} />
+        <PasskeySignIn next={next} stays={stays} />
         <a href={pageHref(page, withNext(signInPath, next))}>{factors.passkeys.otherWay}</a>
       </MessageCard>
     </Layout>

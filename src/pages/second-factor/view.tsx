@@ -1,6 +1,6 @@
 import { secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
 import { Layout } from "../layout.tsx";
-import type { Page, PageContext, PartProps } from "../page.ts";
+import { type Page, type PageContext, type PartProps, useMessages } from "../page.ts";
 import { PasskeyButton, PasskeysMissing, Submit } from "../parts/buttons.tsx";
 import { CodeField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -40,8 +40,8 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
             <PasskeysMissing />
           </PostForm>
         )}
-        {model.hasApp && <AppForm model={model} page={page} />}
-        <BackupForm model={model} page={page} />
+        {model.hasApp && <AppForm model={model} />}
+        <BackupForm model={model} />
         <p class="field-hint">{challenge.help}</p>
         <PostForm action="/users/sign_out">
           <button type="submit" class="link-button">
@@ -55,8 +55,8 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
 
 type FormProps = PartProps<SecondFactorModel>;
 
-function AppForm({ model, page }: FormProps) {
-  const { challenge } = page.messages.factors;
+function AppForm({ model }: FormProps) {
+  const { challenge } = useMessages().factors;
   return (
     <PostForm action={secondFactorPath} class="form" autoComplete="off">
       <Next next={model.next} />
@@ -72,8 +72,8 @@ function AppForm({ model, page }: FormProps) {
   );
 }
 
-function BackupForm({ model, page }: FormProps) {
-  const { challenge } = page.messages.factors;
+function BackupForm({ model }: FormProps) {
+  const { challenge } = useMessages().factors;
   return (
     <details class="disclosure" open={model.backupCode !== ""}>
       <summary>{challenge.backup}</summary>

@@ -1,45 +1,44 @@
-import type { Messages } from "../../i18n/i18n.ts";
 import { becomesLink, type PushField } from "../../pushes/pushes.ts";
+import { useMessages } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 
 interface RowsProps {
   readonly fields: readonly PushField[];
-  readonly messages: Messages;
 }
 
 /** A structured secret: a row for each field. The codes of a seed are made by a script (browser/parts/one-time-codes.ts). */
-export function FieldRows({ fields, messages }: RowsProps) {
+export function FieldRows({ fields }: RowsProps) {
   return (
     <dl class="secret-fields">
       {fields.map((field, at) => (
-        <FieldRow key={field.label} id={`field_${at}`} field={field} messages={messages} />
+        <FieldRow key={field.label} id={`field_${at}`} field={field} />
       ))}
     </dl>
   );
 }
 
 /** The rows that a script fills in, one of each type: the server does not know the fields of an end-to-end push. */
-export function EmptyFieldRows({ messages }: Pick<RowsProps, "messages">) {
+export function EmptyFieldRows() {
   return (
     <>
       <dl class="secret-fields" hidden data-opened-fields />
       {(["text", "secret", "otp"] as const).map((type) => (
         <template key={type} data-field-row={type}>
-          <FieldRow id={`{${type}}`} field={{ label: "{label}", value: "", type }} messages={messages} />
+          <FieldRow id={`{${type}}`} field={{ label: "{label}", value: "", type }} />
         </template>
       ))}
     </>
   );
 }
 
-interface RowProps extends Pick<RowsProps, "messages"> {
+interface RowProps {
   readonly id: string;
   readonly field: PushField;
 }
 
-function FieldRow({ id, field: { label, value, type }, messages }: RowProps) {
-  const { actions, secret } = messages;
+function FieldRow({ id, field: { label, value, type } }: RowProps) {
+  const { actions, secret } = useMessages();
   const copied = type === "otp" ? `${id}_code` : id;
   return (
     <div class="secret-field" data-one-time={type === "otp" ? "" : undefined}>

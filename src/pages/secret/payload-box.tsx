@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Messages } from "../../i18n/i18n.ts";
+import { useMessages } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -9,10 +9,9 @@ export interface PayloadProps {
   readonly payload: string;
   readonly blur: boolean;
   readonly label: string;
-  readonly messages: Messages;
 }
 
-export interface VeiledProps extends Pick<PayloadProps, "messages" | "blur" | "label"> {
+export interface VeiledProps extends Pick<PayloadProps, "blur" | "label"> {
   readonly children?: ComponentChildren;
 }
 
@@ -23,7 +22,8 @@ export const scrollable = (label: string) => ({ role: "group", "aria-label": lab
  * A box of limited height that scrolls. If it is veiled, its content is neither shown nor read out until somebody opens the
  * veil, which is the box itself.
  */
-export function Veiled({ messages: { secret }, blur, label, children }: VeiledProps) {
+export function Veiled({ blur, label, children }: VeiledProps) {
+  const { secret } = useMessages();
   const content = (
     <div class="secret-box" {...scrollable(label)}>
       {children}
@@ -43,7 +43,8 @@ export function Veiled({ messages: { secret }, blur, label, children }: VeiledPr
 }
 
 /** Before the secret, so that it is on the first screen however long the secret is. */
-function Actions({ messages }: Pick<VeiledProps, "messages">) {
+function Actions() {
+  const messages = useMessages();
   return (
     <div class="secret-actions">
       <CopyButton of="payload" label={messages.actions.copy} primary />
@@ -51,13 +52,14 @@ function Actions({ messages }: Pick<VeiledProps, "messages">) {
   );
 }
 
-interface PayloadChoicesProps extends Pick<VeiledProps, "messages" | "blur"> {
+interface PayloadChoicesProps extends Pick<VeiledProps, "blur"> {
   /** The text can be saved as a file. */
   readonly saves: boolean;
 }
 
 /** What the reader can choose where scripts run. */
-export function PayloadChoices({ messages: { secret }, blur, saves }: PayloadChoicesProps) {
+export function PayloadChoices({ blur, saves }: PayloadChoicesProps) {
+  const { secret } = useMessages();
   return (
     <>
       {saves && (
@@ -83,7 +85,8 @@ export function PayloadChoices({ messages: { secret }, blur, saves }: PayloadCho
 }
 
 /** What became of the clipboard, which a reader chose to clear. Outside the menu, which may be closed by then. */
-export function ClipboardStatus({ messages: { secret } }: Pick<VeiledProps, "messages">) {
+export function ClipboardStatus() {
+  const { secret } = useMessages();
   return (
     <p
       class="field-hint no-print"
@@ -100,25 +103,25 @@ interface TextPayloadProps extends PayloadProps {
   readonly isHeaded: boolean;
 }
 
-export function TextPayload({ payload, blur, label, isHeaded, messages }: TextPayloadProps) {
+export function TextPayload({ payload, blur, label, isHeaded }: TextPayloadProps) {
   return (
     <section class="secret-section">
       {isHeaded && <h2 class="section-heading">{label}</h2>}
-      <Actions messages={messages} />
-      <Veiled messages={messages} blur={blur} label={label}>
+      <Actions />
+      <Veiled blur={blur} label={label}>
         <ExactText id="payload" text={payload} />
       </Veiled>
     </section>
   );
 }
 
-export function QrPayload({ payload, blur, label, messages }: PayloadProps) {
-  const { secret } = messages;
+export function QrPayload({ payload, blur, label }: PayloadProps) {
+  const { secret } = useMessages();
   return (
     <section class="secret-section">
-      <Actions messages={messages} />
+      <Actions />
       {fitsQrCode(payload) ? (
-        <Veiled messages={messages} blur={blur} label={label}>
+        <Veiled blur={blur} label={label}>
           <QrCode text={payload} label={secret.qrLabel} />
         </Veiled>
       ) : (

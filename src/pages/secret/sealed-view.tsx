@@ -1,6 +1,5 @@
-import type { Messages } from "../../i18n/i18n.ts";
 import type { EndToEnd } from "../../pushes/pushes.ts";
-import type { PageContext } from "../page.ts";
+import { useMessages } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { InputField } from "../parts/fields.tsx";
@@ -16,11 +15,10 @@ const named = { filename: "{filename}" };
 
 interface SealedContentProps {
   readonly model: SecretModel & { readonly endToEnd: EndToEnd };
-  readonly page: PageContext;
 }
 
-function SealedPassphrase({ messages }: { readonly messages: Messages }) {
-  const { endToEnd: text, step } = messages;
+function SealedPassphrase() {
+  const { endToEnd: text, step } = useMessages();
   return (
     <div hidden data-key-state="passphrase">
       <form class="form" autoComplete="off" data-sealed-passphrase>
@@ -45,13 +43,12 @@ function SealedPassphrase({ messages }: { readonly messages: Messages }) {
  * What the sender has sealed, as the server has it; without scripts, for the age tool. The script opens it in these elements
  * (browser/parts/open-sealed.ts).
  */
-export function SealedContent({ model, page }: SealedContentProps) {
-  const { messages } = page;
-  const { endToEnd: text, secret } = messages;
+export function SealedContent({ model }: SealedContentProps) {
+  const { endToEnd: text, secret } = useMessages();
   const { payload, kind, files, blur, endToEnd } = model;
   return (
     <div class="stack" data-sealed>
-      <KeyProblems messages={messages} />
+      <KeyProblems />
       <p role="status" hidden data-key-state="opening">
         {text.opening}
       </p>
@@ -77,7 +74,7 @@ export function SealedContent({ model, page }: SealedContentProps) {
           />
         </Notice>
       </div>
-      {endToEnd.underPassphrase && <SealedPassphrase messages={messages} />}
+      {endToEnd.underPassphrase && <SealedPassphrase />}
       <div hidden data-key-state="opened">
         <div data-opened-text>
           <TextPayload
@@ -85,24 +82,23 @@ export function SealedContent({ model, page }: SealedContentProps) {
             blur={blur}
             label={kind === "file" ? secret.message : secret.text}
             isHeaded={kind === "file"}
-            messages={messages}
           />
         </div>
       </div>
-      <EmptyFieldRows messages={messages} />
+      <EmptyFieldRows />
       {payload !== "" && (
         <details class="disclosure" data-sealed-text>
           <summary>{text.sealedText}</summary>
           <ExactText id="sealed" text={payload} />
         </details>
       )}
-      {files.length > 0 && <SealedFiles model={model} page={page} />}
+      {files.length > 0 && <SealedFiles model={model} />}
     </div>
   );
 }
 
-function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }: SealedContentProps) {
-  const { endToEnd: text, newPush, secret, formats } = messages;
+function SealedFiles({ model: { files, ticketTtlSeconds } }: SealedContentProps) {
+  const { endToEnd: text, newPush, secret, formats } = useMessages();
   const isOnly = files.length === 1;
   const buttonClass = isOnly ? "button button-wide" : "button button-icon";
   const nameOf = (filename: string) => <bdi data-file-name>{filename}</bdi>;
@@ -161,14 +157,15 @@ function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }:
           </li>
         ))}
       </ul>
-      {files.length > 1 && <AllFiles messages={messages} />}
+      {files.length > 1 && <AllFiles />}
       <p class="field-hint">{secret.filesUntil({ count: Math.max(1, Math.round(ticketTtlSeconds / 60)) })}</p>
     </section>
   );
 }
 
 /** A script fills in the size. */
-function AllFiles({ messages: { secret } }: { readonly messages: Messages }) {
+function AllFiles() {
+  const { secret } = useMessages();
   return (
     <div class="files-all" hidden data-save-all>
       <button type="button" class="button">

@@ -3,7 +3,7 @@ import { nameOf } from "../../branding/branding.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { asksForPassphrase, type EndToEnd } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { InputField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -71,9 +71,9 @@ export function stepView(model: StepModel, page: PageContext): Page {
             <p>{step.used}</p>
           </Notice>
         )}
-        {model.refusal === null && <OpenedBefore messages={messages} counts={model.viewer === "recipient"} />}
-        <SealedStep model={model} page={page}>
-          <OpeningFailed page={page} />
+        {model.refusal === null && <OpenedBefore counts={model.viewer === "recipient"} />}
+        <SealedStep model={model}>
+          <OpeningFailed />
           <PostForm class="form" id={formId} action={model.action} autoComplete="off" opensInPlace={model.retrySeconds}>
             <input type="hidden" name="idempotency_key" value={model.idempotencyKey} />
             {model.passphraseRequired && (
@@ -92,9 +92,9 @@ export function stepView(model: StepModel, page: PageContext): Page {
             </button>
           </PostForm>
         </SealedStep>
-        {model.refusal?.reason !== "too_many" && <Until model={model} page={page} />}
+        {model.refusal?.reason !== "too_many" && <Until model={model} />}
         {model.auditPath !== null && <a href={pageHref(page, model.auditPath)}>{step.audit}</a>}
-        {model.viewer === "recipient" && <About page={page} />}
+        {model.viewer === "recipient" && <About />}
       </div>
     </Layout>
   );
@@ -121,13 +121,13 @@ function leadOf({ viewer, viewsRemaining, ...model }: StepModel, step: Messages[
 }
 
 interface OpenedBeforeProps {
-  readonly messages: Messages;
   /** Whether another opening is another view. */
   readonly counts: boolean;
 }
 
 /** For somebody who comes back: a script shows when this tab has opened the secret (browser/parts/open-in-place.ts). */
-export function OpenedBefore({ messages: { step }, counts }: OpenedBeforeProps) {
+export function OpenedBefore({ counts }: OpenedBeforeProps) {
+  const { step } = useMessages();
   return (
     <div hidden data-opened-at={step.openedAt({ time: "{time}" })}>
       <Notice tone="info" icon="eye">
@@ -139,7 +139,8 @@ export function OpenedBefore({ messages: { step }, counts }: OpenedBeforeProps) 
 }
 
 /** A script shows it if no answer came. The page names that script here, because it is loaded when it is needed. */
-export function OpeningFailed({ page: { messages, assetUrl, assetIntegrity } }: { readonly page: PageContext }) {
+export function OpeningFailed() {
+  const { messages, assetUrl, assetIntegrity } = usePage();
   const name = "open-in-place.js";
   return (
     <div hidden data-opening-failed data-script={assetUrl(name)} data-integrity={assetIntegrity(name)}>
@@ -155,15 +156,15 @@ interface SealedStepProps extends StepProps {
 }
 
 /** Before a view is spent, the script checks the key in the link (browser/parts/key-in-link.ts). */
-function SealedStep({ model: { endToEnd, action, idempotencyKey }, page, children }: SealedStepProps) {
+function SealedStep({ model: { endToEnd, action, idempotencyKey }, children }: SealedStepProps) {
+  const text = useMessages().endToEnd;
   if (endToEnd === null) return children;
-  const text = page.messages.endToEnd;
   return (
     <div data-sealed-step={endToEnd.check ?? ""}>
       <div hidden data-key-state="right">
         {children}
       </div>
-      <KeyProblems messages={page.messages} />
+      <KeyProblems />
       <noscript>
         <Notice tone="warning" icon="key">
           <p>{text.needsScript}</p>
@@ -180,8 +181,8 @@ function SealedStep({ model: { endToEnd, action, idempotencyKey }, page, childre
 }
 
 /** Why a sealed secret cannot be opened here; a script shows one of them. */
-export function KeyProblems({ messages }: { readonly messages: Messages }) {
-  const text = messages.endToEnd;
+export function KeyProblems() {
+  const text = useMessages().endToEnd;
   const problems = [
     { state: "missing", heading: text.missingHeading, text: text.missingText },
     { state: "wrong", heading: text.wrongHeading, text: text.wrongText },
@@ -202,7 +203,8 @@ export function KeyProblems({ messages }: { readonly messages: Messages }) {
 }
 
 /** For people who have never received such a link. The name, logo and tagline of the instance are in the header. */
-function About({ page: { messages, theme } }: { readonly page: PageContext }) {
+function About() {
+  const { messages, theme } = usePage();
   const { step } = messages;
   return (
     <details class="disclosure about">
@@ -218,11 +220,10 @@ function About({ page: { messages, theme } }: { readonly page: PageContext }) {
 
 interface StepProps {
   readonly model: StepModel;
-  readonly page: PageContext;
 }
 
-function Until({ model, page }: StepProps) {
-  const { messages } = page;
+function Until({ model }: StepProps) {
+  const messages = useMessages();
   if (model.expiresAt === null) return null;
   const date = <ShortTime key="date" timeMs={model.expiresAt} />;
   return <p class="field-hint">{messages.step.until.parts({ date })}</p>;

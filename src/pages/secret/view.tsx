@@ -2,7 +2,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import type { EarlierViews } from "../../pushes/pushes.ts";
 import type { AssetName } from "../assets.ts";
 import { Layout } from "../layout.tsx";
-import type { Page, PageContext } from "../page.ts";
+import { type Page, type PageContext, useMessages } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -29,13 +29,13 @@ export function secretView(model: SecretModel, page: PageContext): Page {
     >
       <div class="page-heading">
         <h1>{model.kind === "file" && model.files.length === 1 ? secret.oneFile : secret[model.kind]}</h1>
-        <FactsLine model={model} page={page} />
+        <FactsLine model={model} />
       </div>
       <div class="card stack secret-card" data-secret>
         {model.endToEnd === null ? (
-          <Payload model={model} page={page} />
+          <Payload model={model} />
         ) : (
-          <SealedContent model={{ ...model, endToEnd: model.endToEnd }} page={page} />
+          <SealedContent model={{ ...model, endToEnd: model.endToEnd }} />
         )}
         {model.endToEnd === null && model.files.length > 0 && (
           <Files
@@ -43,13 +43,12 @@ export function secretView(model: SecretModel, page: PageContext): Page {
             zipHref={model.zipHref}
             isPrimary={model.payload === ""}
             ttlSeconds={model.ticketTtlSeconds}
-            messages={page.messages}
           />
         )}
-        <Menu model={model} page={page} />
-        <ClipboardStatus messages={page.messages} />
+        <Menu model={model} />
+        <ClipboardStatus />
       </div>
-      {model.earlierViews !== null && <EarlierByOthers views={model.earlierViews} messages={page.messages} />}
+      {model.earlierViews !== null && <EarlierByOthers views={model.earlierViews} />}
     </Layout>
   );
 }
@@ -61,36 +60,34 @@ function openingScripts({ endToEnd, fields }: SecretModel): readonly AssetName[]
 
 interface Props {
   readonly model: SecretModel;
-  readonly page: PageContext;
 }
 
-function Payload({ model: { kind, payload, fields, blur }, page: { messages } }: Props) {
+function Payload({ model: { kind, payload, fields, blur } }: Props) {
+  const messages = useMessages();
   if (fields !== null) {
     return (
       <section class="secret-section">
-        <FieldRows fields={fields} messages={messages} />
+        <FieldRows fields={fields} />
       </section>
     );
   }
   switch (kind) {
     case "text":
-      return (
-        <TextPayload payload={payload} blur={blur} label={messages.secret.text} isHeaded={false} messages={messages} />
-      );
+      return <TextPayload payload={payload} blur={blur} label={messages.secret.text} isHeaded={false} />;
     case "url":
-      return <Address payload={payload} messages={messages} />;
+      return <Address payload={payload} />;
     case "qr":
-      return <QrPayload payload={payload} blur={blur} label={messages.secret.qr} messages={messages} />;
+      return <QrPayload payload={payload} blur={blur} label={messages.secret.qr} />;
     case "file":
       return payload === "" ? null : (
-        <TextPayload payload={payload} blur={blur} label={messages.secret.message} isHeaded messages={messages} />
+        <TextPayload payload={payload} blur={blur} label={messages.secret.message} isHeaded />
       );
   }
 }
 
 /** One line before the secret. On the last view the reader must know that the page cannot be opened again. */
-function FactsLine({ model, page: { messages } }: Props) {
-  const { secret } = messages;
+function FactsLine({ model }: Props) {
+  const { secret } = useMessages();
   const { viewer, viewsRemaining, sender, expiresAt, repeated } = model;
   const from = sender !== null && <li>{secret.from.parts({ sender: <bdi key="sender">{sender}</bdi> })}</li>;
   if (viewer !== "recipient") {
@@ -125,9 +122,8 @@ function lastViewText({ repeated, files }: SecretModel, secret: Messages["secret
 }
 
 /** What few readers need. What only scripts do is not offered without them. */
-function Menu({ model, page }: Props) {
-  const { messages } = page;
-  const { secret } = messages;
+function Menu({ model }: Props) {
+  const { secret } = useMessages();
   const { kind, payload, fields, blur, endToEnd, earlierViews, deletePath } = model;
   const isFirst = earlierViews?.count === 0;
   const mayHaveText = kind !== "url" && (payload !== "" || endToEnd !== null);
@@ -141,7 +137,7 @@ function Menu({ model, page }: Props) {
         {mayHaveText && (
           <div class="secret-choices" {...shownByScript(model)}>
             {fields !== null && <CopyButton of="payload" label={secret.copyAll} />}
-            <PayloadChoices messages={messages} blur={blur && fields === null} saves={isText} />
+            <PayloadChoices blur={blur && fields === null} saves={isText} />
           </div>
         )}
         {fields !== null && (
@@ -172,12 +168,11 @@ function shownByScript({ endToEnd }: SecretModel) {
 
 interface EarlierProps {
   readonly views: EarlierViews;
-  readonly messages: Messages;
 }
 
 /** A person who intercepts a link opens it before its recipient. */
-function EarlierByOthers({ views: { count, lastAt }, messages }: EarlierProps) {
-  const { secret } = messages;
+function EarlierByOthers({ views: { count, lastAt } }: EarlierProps) {
+  const { secret } = useMessages();
   if (count === 0) return null;
   return (
     <Notice tone="warning" icon="eye">
@@ -190,7 +185,8 @@ function EarlierByOthers({ views: { count, lastAt }, messages }: EarlierProps) {
 }
 
 /** Only http and https become a link, whatever the payload holds. */
-function Address({ payload, messages }: { readonly payload: string; readonly messages: Messages }) {
+function Address({ payload }: { readonly payload: string }) {
+  const messages = useMessages();
   const { secret } = messages;
   const parsed = URL.parse(payload);
   const followable = parsed !== null && (parsed.protocol === "https:" || parsed.protocol === "http:");
@@ -219,18 +215,17 @@ interface FilesProps extends Pick<SecretModel, "files" | "zipHref"> {
   readonly ttlSeconds: number;
   /** The files are all that the push has. */
   readonly isPrimary: boolean;
-  readonly messages: Messages;
 }
 
-function Files({ files, zipHref, ttlSeconds, isPrimary, messages }: FilesProps) {
-  const { newPush, secret, formats } = messages;
+function Files({ files, zipHref, ttlSeconds, isPrimary }: FilesProps) {
+  const { newPush, secret, formats } = useMessages();
   const totalBytes = files.reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0);
   const [only, ...others] = files;
   const until = <p class="field-hint">{secret.filesUntil({ count: Math.max(1, Math.round(ttlSeconds / 60)) })}</p>;
   if (only !== undefined && others.length === 0) {
     return (
       <section class="secret-section" id="files" aria-label={newPush.files}>
-        <OnlyFile file={only} isPrimary={isPrimary} messages={messages} />
+        <OnlyFile file={only} isPrimary={isPrimary} />
         {until}
       </section>
     );
@@ -293,12 +288,12 @@ function Size({ text }: { readonly text: string }) {
   );
 }
 
-interface OnlyFileProps extends Pick<FilesProps, "isPrimary" | "messages"> {
+interface OnlyFileProps extends Pick<FilesProps, "isPrimary"> {
   readonly file: SecretFile;
 }
 
-function OnlyFile({ file: { filename, sizeBytes, href, viewHref }, isPrimary, messages }: OnlyFileProps) {
-  const { secret, formats } = messages;
+function OnlyFile({ file: { filename, sizeBytes, href, viewHref }, isPrimary }: OnlyFileProps) {
+  const { secret, formats } = useMessages();
   const name = <bdi key="name">{filename}</bdi>;
   return (
     <>

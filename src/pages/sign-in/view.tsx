@@ -1,6 +1,6 @@
 import { signInPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import { type Page, type PageContext, pageHref, usePage } from "../page.ts";
 import { Submit } from "../parts/buttons.tsx";
 import { EmailField, PasswordField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -70,9 +70,7 @@ export function signInView(model: SignInModel, page: PageContext): Page {
             text={model.done === "confirmed" ? entry.confirmation.done : entry.recovery.done}
           />
         )}
-        <FormNotices state={model.state}>
-          {model.state.status === 401 && <ConfirmFirst {...model} page={page} />}
-        </FormNotices>
+        <FormNotices state={model.state}>{model.state.status === 401 && <ConfirmFirst {...model} />}</FormNotices>
         <PostForm class="form" id={formId} action="/users/sign_in">
           {model.next !== null && <input type="hidden" name="next" value={model.next} />}
           <EmailField label={signIn.email} value={model.email} autoComplete="username" focus={model.email === ""} />
@@ -80,8 +78,8 @@ export function signInView(model: SignInModel, page: PageContext): Page {
           <StaySignedIn checked={model.stays} idleSeconds={model.idleSeconds} />
           <Submit label={signIn.submit} look="wide" />
         </PostForm>
-        {model.passkeys && <PasskeySignIn page={page} next={model.next} stays="as_checked" />}
-        <SignOnButton page={page} provider={model.provider} form={formId} />
+        {model.passkeys && <PasskeySignIn next={model.next} stays="as_checked" />}
+        <SignOnButton provider={model.provider} form={formId} />
         <ul class="card-ways">
           <li>
             <a href={pageHref(page, "/users/password/new")}>{entry.recovery.link}</a>
@@ -98,7 +96,8 @@ export function signInView(model: SignInModel, page: PageContext): Page {
 }
 
 /** An account whose address is not confirmed is refused like a wrong password. */
-function ConfirmFirst({ confirmation, page }: Pick<SignInModel, "confirmation"> & { readonly page: PageContext }) {
+function ConfirmFirst({ confirmation }: Pick<SignInModel, "confirmation">) {
+  const page = usePage();
   const { entry } = page.messages;
   if (confirmation === null) return null;
   if (confirmation === "by_administrator") return <p>{entry.confirmation.unavailable}</p>;

@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import { type PageContext, pageHref } from "../page.ts";
+import { pageHref, usePage } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 
 /** The name of the single sign-on provider; null: single sign-on is not available. */
@@ -8,7 +8,6 @@ export function providerNameOf(config: Pick<Config, "singleSignOn" | "accounts">
 }
 
 export interface SignOnButtonProps {
-  readonly page: PageContext;
   /** See `providerNameOf`; null: nothing is shown. */
   readonly provider: string | null;
   /** The id of a form on the same page. Its fields `next` and `stay_signed_in` are read, all others ignored. */
@@ -16,7 +15,8 @@ export interface SignOnButtonProps {
 }
 
 /** For the sign-in page, below its form. */
-export function SignOnButton({ page, provider, form }: SignOnButtonProps) {
+export function SignOnButton({ provider, form }: SignOnButtonProps) {
+  const page = usePage();
   if (provider === null) return null;
   const { singleSignOn } = page.messages;
   return (

@@ -3,7 +3,7 @@ import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { signInPath } from "../../http/authentication.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, type PartProps, pageHref } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, useMessages } from "../page.ts";
 import { ButtonLink, FormEnd, Submit } from "../parts/buttons.tsx";
 import { Card, PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
@@ -218,7 +218,7 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
         {by === "consent" && <p>{singleSignOn.consent}</p>}
         {by === "mailed" && <p>{singleSignOn.consentMailed}</p>}
         {by === "sign_in" ? (
-          <SignInFirst model={model} page={page} />
+          <SignInFirst model={model} />
         ) : (
           <PostForm class="form" action={confirmLinkPath}>
             {by === "mailed" && <input type="hidden" name="token" value={mailed} />}
@@ -236,7 +236,7 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
             <Submit label={singleSignOn.confirmSubmit} look="wide" />
           </PostForm>
         )}
-        {asks && link.mails && <MailLink accountEmail={accountEmail} page={page} />}
+        {asks && link.mails && <MailLink accountEmail={accountEmail} />}
         {asks && !only && (
           <a class={by === "sign_in" ? "button button-primary" : "button"} href={otherWay}>
             {singleSignOn.signInOtherwise}
@@ -250,14 +250,14 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
 type SignInFirstProps = PartProps<ConfirmLinkModel>;
 
 /** For an account without a password. */
-function SignInFirst({ model: { only, link }, page }: SignInFirstProps) {
-  const { singleSignOn } = page.messages;
+function SignInFirst({ model: { only, link } }: SignInFirstProps) {
+  const { singleSignOn } = useMessages();
   if (!only) return <p>{singleSignOn.signInFirst}</p>;
   return link.mails ? null : <p>{singleSignOn.noProof}</p>;
 }
 
-function MailLink({ accountEmail, page }: { readonly accountEmail: string; readonly page: PageContext }) {
-  const { singleSignOn } = page.messages;
+function MailLink({ accountEmail }: { readonly accountEmail: string }) {
+  const { singleSignOn } = useMessages();
   return (
     <PostForm class="form" action={mailLinkPath}>
       <p class="field-hint">{singleSignOn.mailLinkText({ accountEmail })}</p>
@@ -293,7 +293,7 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
       <FormNotices state={model.state} />
       <Card id="linked" heading={model.linkedAt.length > 0 ? singleSignOn.linked({ name }) : singleSignOn.notLinked}>
         {model.linkedAt.length > 0 ? (
-          <Linked model={model} page={page} />
+          <Linked model={model} />
         ) : (
           <PostForm class="form" action={`${signOnSettingsPath}/link`}>
             <p>{singleSignOn.linkText({ name })}</p>
@@ -301,7 +301,7 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
           </PostForm>
         )}
       </Card>
-      {model.linkedAt.length > 0 && <Prove model={model} page={page} />}
+      {model.linkedAt.length > 0 && <Prove model={model} />}
       <p>
         <a href={pageHref(page, "/users/edit")}>{singleSignOn.backToAccount}</a>
       </p>
@@ -310,8 +310,8 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
 }
 
 /** For changes that need a fresh sign-on. */
-function Prove({ model, page }: PartProps<SignOnSettingsModel>) {
-  const { singleSignOn } = page.messages;
+function Prove({ model }: PartProps<SignOnSettingsModel>) {
+  const { singleSignOn } = useMessages();
   const name = model.provider;
   return (
     <Card id="prove" heading={singleSignOn.prove}>
@@ -328,9 +328,8 @@ function Prove({ model, page }: PartProps<SignOnSettingsModel>) {
   );
 }
 
-function Linked({ model, page }: PartProps<SignOnSettingsModel>) {
-  const { messages } = page;
-  const { singleSignOn } = messages;
+function Linked({ model }: PartProps<SignOnSettingsModel>) {
+  const { singleSignOn } = useMessages();
   return (
     <>
       <dl class="row-facts">

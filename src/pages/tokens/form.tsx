@@ -1,7 +1,7 @@
 import { allScopes } from "../../accounts/accounts.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { ProofFields } from "../factors/proof.tsx";
-import type { PartProps } from "../page.ts";
+import { type PartProps, useMessages } from "../page.ts";
 import { FormEnd } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
@@ -20,20 +20,21 @@ const fieldIds: Readonly<Record<Exclude<TokenField, "proof">, string>> = {
   networks: "networks",
 };
 
-export function TokenFormCard({ model, page }: Props) {
-  const { tokens } = page.messages;
+export function TokenFormCard({ model }: Props) {
+  const messages = useMessages();
+  const { tokens } = messages;
   const labels = { name: tokens.name, scopes: tokens.mayDo, expiresInDays: tokens.expires, networks: tokens.networks };
-  const found = problemsAt(fieldIds, model.state.problems, (field) => labels[field], page.messages);
+  const found = problemsAt(fieldIds, model.state.problems, (field) => labels[field], messages);
   return (
     <Card id="make" heading={tokens.make} class="token-form">
       <FormNotices state={model.state} problems={found} />
       <PostForm class="form" action={model.path}>
-        <Name model={model} page={page} />
-        <Scopes model={model} page={page} />
-        <Expiry model={model} page={page} />
-        <Networks model={model} page={page} />
+        <Name model={model} />
+        <Scopes model={model} />
+        <Expiry model={model} />
+        <Networks model={model} />
         {model.proof !== null && (
-          <ProofFields page={page} id="token_proof" offered={model.proof} problem={model.state.problems.proof} />
+          <ProofFields id="token_proof" offered={model.proof} problem={model.state.problems.proof} />
         )}
         <FormEnd label={tokens.submit} />
       </PostForm>
@@ -41,9 +42,9 @@ export function TokenFormCard({ model, page }: Props) {
   );
 }
 
-function Name({ model, page }: Props) {
+function Name({ model }: Props) {
+  const { tokens } = useMessages();
   const { form, state } = model;
-  const { tokens } = page.messages;
   return (
     <TextField
       id={fieldIds.name}
@@ -74,12 +75,13 @@ export function scopeWords({ tokens, admin }: Messages, isService: boolean) {
   } as const;
 }
 
-function Scopes({ model, page }: Props) {
+function Scopes({ model }: Props) {
+  const messages = useMessages();
   const { form, state, isService } = model;
-  const messages = scopeWords(page.messages, isService);
+  const words = scopeWords(messages, isService);
   return (
     <fieldset class="choices" aria-describedby={state.problems.scopes === undefined ? undefined : "scopes_problem"}>
-      <legend class="field-label">{page.messages.tokens.mayDo}</legend>
+      <legend class="field-label">{messages.tokens.mayDo}</legend>
       {state.problems.scopes !== undefined && (
         <p class="field-problem" id="scopes_problem">
           {state.problems.scopes}
@@ -90,8 +92,8 @@ function Scopes({ model, page }: Props) {
           key={scope}
           id={fieldNames.scopes[scope]}
           name={fieldNames.scopes[scope]}
-          label={messages[scope].label}
-          hint={messages[scope].hint}
+          label={words[scope].label}
+          hint={words[scope].hint}
           checked={form.scopes.includes(scope)}
         />
       ))}
@@ -99,9 +101,9 @@ function Scopes({ model, page }: Props) {
   );
 }
 
-function Expiry({ model, page }: Props) {
+function Expiry({ model }: Props) {
+  const { tokens } = useMessages();
   const { form, state } = model;
-  const { tokens } = page.messages;
   const asked = Number(form.expiresInDays);
   const kept = form.expiresInDays !== "" && state.problems.expiresInDays === undefined && !offeredDays.includes(asked);
   const days = kept ? [...offeredDays, asked] : offeredDays;
@@ -121,9 +123,9 @@ function Expiry({ model, page }: Props) {
   );
 }
 
-function Networks({ model, page }: Props) {
+function Networks({ model }: Props) {
+  const { tokens } = useMessages();
   const { form, state } = model;
-  const { tokens } = page.messages;
   return (
     <Field
       id={fieldIds.networks}

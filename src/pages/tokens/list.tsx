@@ -1,6 +1,6 @@
 import { type ApiToken, allScopes } from "../../accounts/accounts.ts";
 import { type Column, List } from "../lists/list.tsx";
-import type { PageContext, PartProps } from "../page.ts";
+import { type PageContext, type PartProps, usePage } from "../page.ts";
 import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { RowTime } from "../parts/times.tsx";
@@ -16,7 +16,8 @@ function stateOf({ revokedAt, expiresAt }: ApiToken, now: number): State {
   return expiresAt !== null && now >= expiresAt ? "expired" : "active";
 }
 
-export function TokenList({ model, page }: Props) {
+export function TokenList({ model }: Props) {
+  const page = usePage();
   const { tokens, admin } = page.messages;
   const { service } = admin.groupsPage;
   const { path, isService } = model;

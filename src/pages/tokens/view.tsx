@@ -1,6 +1,5 @@
-import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
-import type { Page, PageContext } from "../page.ts";
+import { type Page, type PageContext, useMessages } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -14,20 +13,19 @@ export function tokensView(model: TokensModel, page: PageContext): Page {
   return (
     <Layout page={page} title={tokens.heading} width="wide" scripts={["passkeys.js"]} asksFirstAt={tokensPath}>
       <PageHeading heading={tokens.heading} lead={tokens.lead} />
-      {model.made !== null && <MadeToken made={model.made} messages={page.messages} />}
-      <TokenList model={model} page={page} />
-      <TokenFormCard model={model} page={page} />
+      {model.made !== null && <MadeToken made={model.made} />}
+      <TokenList model={model} />
+      <TokenFormCard model={model} />
     </Layout>
   );
 }
 
 interface MadeTokenProps {
   readonly made: { readonly name: string; readonly token: string };
-  readonly messages: Messages;
 }
 
-export function MadeToken({ made, messages }: MadeTokenProps) {
-  const { tokens } = messages;
+export function MadeToken({ made }: MadeTokenProps) {
+  const { tokens } = useMessages();
   return (
     <Notice tone="success" icon="key">
       <h2 class="notice-heading">{tokens.made}</h2>
