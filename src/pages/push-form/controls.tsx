@@ -1,5 +1,5 @@
 import { dayMs, minuteMs } from "../../base/clock.ts";
-import type { Config, KindSettings } from "../../config/config.ts";
+import type { Config, KindSettings, Range } from "../../config/config.ts";
 import { durationMinutes } from "../../http/push-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { Policy } from "../../policies/policies.ts";
@@ -14,15 +14,15 @@ import { FileInput } from "./file-input.tsx";
 import type { ControlProps, PushForm } from "./form.ts";
 import { type RuledField, ruleHint, sentences } from "./rule-hints.ts";
 
-export function PayloadControl(props: ControlProps) {
-  const { form, page } = props;
-  const { newPush, edit } = page.messages;
+export function PayloadControl({ field, form }: ControlProps) {
+  const { newPush, edit } = useMessages();
   const isNew = form.edited === null;
+  const hint = isNew ? undefined : edit.keepHint;
   switch (form.kind) {
     case "text":
       return (
         <>
-          <TextArea {...props} hint={isNew ? undefined : edit.keepHint} rows={5} required={isNew} />
+          <TextArea field={field} form={form} hint={hint} rows={5} required={isNew} />
           <Generator settings={form.generator} />
         </>
       );
@@ -30,8 +30,9 @@ export function PayloadControl(props: ControlProps) {
       return (
         <>
           <TextArea
-            {...props}
-            hint={isNew ? undefined : edit.keepHint}
+            field={field}
+            form={form}
+            hint={hint}
             placeholder={isNew ? newPush.qrHint : undefined}
             rows={4}
             required={isNew}
@@ -40,9 +41,16 @@ export function PayloadControl(props: ControlProps) {
         </>
       );
     case "url":
-      return <Address {...props} hint={isNew ? newPush.urlHint : edit.keepHint} required={isNew} />;
+      return (
+        <InputField
+          {...field}
+          hint={isNew ? newPush.urlHint : edit.keepHint}
+          focus={isNew}
+          input={{ type: "url", dir: "ltr", required: isNew, placeholder: "https://", autoComplete: "off" }}
+        />
+      );
     case "file":
-      return <TextArea {...props} hint={isNew ? undefined : edit.keepHint} rows={3} required={false} />;
+      return <TextArea field={field} form={form} hint={hint} rows={3} required={false} />;
   }
 }
 
@@ -54,15 +62,14 @@ interface TextAreaProps extends ControlProps {
 }
 
 /** Without a maxlength: a browser would silently cut a pasted secret. */
-function TextArea({ id, name, label, hint, placeholder, problem, value, rows, required, form, page }: TextAreaProps) {
-  const { newPush, problems } = page.messages;
+function TextArea({ field: { name, value, ...field }, form, hint, placeholder, rows, required }: TextAreaProps) {
+  const { newPush, problems } = useMessages();
+  const { id } = field;
   return (
     <div class="counted">
       <Field
-        id={id}
-        label={label}
+        {...field}
         hint={hint}
-        problem={problem}
         besideLabel={
           <>
             {form.kind === "text" && form.edited === null && (
@@ -108,45 +115,33 @@ function TextArea({ id, name, label, hint, placeholder, problem, value, rows, re
   );
 }
 
-function Address({ id, name, label, hint, problem, value, required, form }: Omit<TextAreaProps, "rows">) {
-  return (
-    <InputField
-      id={id}
-      name={name}
-      label={label}
-      hint={hint}
-      value={value}
-      problem={problem}
-      focus={form.edited === null}
-      input={{ type: "url", dir: "ltr", required, placeholder: "https://", autoComplete: "off" }}
-    />
-  );
-}
-
 export function FilesControl(props: ControlProps) {
-  const { edited, takesFiles } = props.form;
+  const { edit } = useMessages();
+  const { field, form } = props;
+  const { edited, takesFiles } = form;
   if (edited === null) return <FileInput {...props} />;
   return (
     <>
-      {edited.files.length > 0 && <KeptFiles {...props} files={edited.files} />}
+      {edited.files.length > 0 && <KeptFiles files={edited.files} removedIds={form.removedFileIds} />}
       {takesFiles ? (
         <FileInput {...props} />
       ) : (
-        <p class={props.problem === undefined ? "field-hint" : "field-problem"} id={props.id}>
-          {props.page.messages.edit.filesOff}
+        <p class={field.problem === undefined ? "field-hint" : "field-problem"} id={field.id}>
+          {edit.filesOff}
         </p>
       )}
     </>
   );
 }
 
+interface KeptFilesProps {
+  readonly files: NonNullable<PushForm["edited"]>["files"];
+  readonly removedIds: PushForm["removedFileIds"];
+}
+
 /** The files that a push has, each with a box that removes it. */
-function KeptFiles({
-  files,
-  form,
-  page,
-}: Pick<ControlProps, "form" | "page"> & { readonly files: NonNullable<PushForm["edited"]>["files"] }) {
-  const { edit, formats } = page.messages;
+function KeptFiles({ files, removedIds }: KeptFilesProps) {
+  const { edit, formats } = useMessages();
   return (
     <fieldset class="kept-files" id="push_kept_files" data-stored aria-describedby="push_remove_files_hint">
       <legend class="field-label">{edit.files}</legend>
@@ -161,7 +156,7 @@ function KeptFiles({
                 type="checkbox"
                 name="push[remove_files][]"
                 value={id}
-                checked={form.removedFileIds.includes(id)}
+                checked={removedIds.includes(id)}
                 data-kept-bytes={sizeBytes}
               />
               <span>{edit.removeFile.parts({ filename: <bdi key="filename">{filename}</bdi> })}</span>
@@ -199,8 +194,9 @@ export function offersDays({ settings: { days } }: Pick<PushForm, "settings">): 
 export const exactEnd = "at";
 
 /** One of these times, any number of days, or an exact end: those of the fields after it. */
-export function ExpiryControl({ id, name, label, value, problem, form, page }: ControlProps) {
-  const { newPush, formats } = page.messages;
+export function ExpiryControl({ field, form }: ControlProps) {
+  const messages = useMessages();
+  const { newPush, formats } = messages;
   const { maxMinutes } = form.policy;
   const times = offeredTimes(form.settings, form.policy).map(({ minutes, code }) => ({
     value: code,
@@ -210,47 +206,30 @@ export function ExpiryControl({ id, name, label, value, problem, form, page }: C
   const isShort = times.length === 0 && !offersDays(form) && maxMinutes !== null;
   return (
     <SelectField
-      id={id}
-      name={name}
-      label={label}
-      value={value}
-      problem={problem}
+      {...field}
       options={[
         ...times,
         ...(isShort ? [{ value: "", label: formats.timeSpan(maxMinutes) }] : []),
         ...(offersDays(form) ? [{ value: "", label: newPush.otherDays }] : []),
         { value: exactEnd, label: newPush.exactEnd },
       ]}
-      hint={sentences(ruleHint("expireAfterDuration", form.policy, page.messages))}
+      hint={sentences(ruleHint("expireAfterDuration", form.policy, messages))}
     />
   );
 }
 
-export function RangeControl({
-  range: { min, max },
-  id,
-  name,
-  label,
-  value,
-  problem,
-  rule,
-  form,
-  page,
-}: ControlProps & {
-  readonly range: { readonly min: number; readonly max: number };
+interface RangeControlProps extends ControlProps {
+  readonly range: Pick<Range, "min" | "max">;
   readonly rule: RuledField | null;
-}) {
+}
+
+export function RangeControl({ range: { min, max }, rule, field, form }: RangeControlProps) {
+  const messages = useMessages();
+  const ruled = rule === null ? "" : ruleHint(rule, form.policy, messages);
   return (
     <NumberField
-      id={id}
-      name={name}
-      label={label}
-      hint={sentences(
-        page.messages.newPush.range({ min, max }),
-        rule === null ? "" : ruleHint(rule, form.policy, page.messages),
-      )}
-      problem={problem}
-      value={value}
+      {...field}
+      hint={sentences(messages.newPush.range({ min, max }), ruled)}
       range={{ min, max }}
       required
     />
@@ -275,7 +254,7 @@ export function PassphraseField({
   minLength,
   ...field
 }: PassphraseFieldProps) {
-  const messages = useMessages();
+  const { newPush } = useMessages();
   return (
     <InputField
       {...field}
@@ -284,7 +263,7 @@ export function PassphraseField({
         suggest ? (
           <button type="button" class="button button-small" hidden data-scripted data-suggest-passphrase={field.id}>
             <Icon name="dice" />
-            <span>{messages.newPush.suggestPassphrase}</span>
+            <span>{newPush.suggestPassphrase}</span>
           </button>
         ) : undefined
       }
@@ -305,12 +284,12 @@ interface RecipientsFieldProps {
 }
 
 export function RecipientsField({ limits, rule, required = false, ...field }: RecipientsFieldProps) {
-  const messages = useMessages();
+  const { pushEmails } = useMessages();
   return (
     <InputField
       {...field}
       id="push_notify_emails_to"
-      hint={sentences(messages.pushEmails.toHint({ count: limits.recipientsMax }), rule)}
+      hint={sentences(pushEmails.toHint({ count: limits.recipientsMax }), rule)}
       input={{ type: "email", multiple: true, dir: "ltr", autoComplete: "off", required }}
     />
   );
@@ -322,17 +301,11 @@ interface MailLanguageFieldProps {
   readonly problem?: string | undefined;
 }
 
-export function MailLanguageField({ ...field }: MailLanguageFieldProps) {
-  const page = usePage();
-  const options = page.languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag }));
-  return (
-    <SelectField
-      {...field}
-      id="push_notify_emails_to_locale"
-      label={page.messages.pushEmails.locale}
-      options={options}
-    />
-  );
+export function MailLanguageField(field: MailLanguageFieldProps) {
+  const { languages, messages } = usePage();
+  const options = languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag }));
+  const { locale: label } = messages.pushEmails;
+  return <SelectField {...field} id="push_notify_emails_to_locale" label={label} options={options} />;
 }
 
 /** Links to the account page, where the address for view notifications is confirmed. */

@@ -1,6 +1,6 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { fieldTypes } from "../../pushes/pushes.ts";
-import { useMessages } from "../page.ts";
+import { useMessages, usePage } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { ControlProps } from "./form.ts";
 
@@ -8,7 +8,8 @@ import type { ControlProps } from "./form.ts";
  * The fields of a structured secret, instead of a text. The editor (browser/field-editor.ts) and its texts are loaded when
  * somebody presses "Add fields": the form stays light.
  */
-export function FieldsControl({ id, name, value, problem, form, page }: ControlProps) {
+export function FieldsControl({ field: { id, name, value, problem }, form }: ControlProps) {
+  const { assetUrl } = usePage();
   return (
     <>
       {problem !== undefined && (
@@ -20,7 +21,7 @@ export function FieldsControl({ id, name, value, problem, form, page }: ControlP
         type="hidden"
         name={name}
         value={value}
-        data-fields={page.assetUrl("field-editor.js")}
+        data-fields={assetUrl("field-editor.js")}
         data-labels={form.labels}
       />
     </>

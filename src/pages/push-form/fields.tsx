@@ -3,7 +3,7 @@ import type { FieldProblems } from "../../base/errors.ts";
 import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { codePointsUpTo, isSealedLabel, type PushOption, pushLimits } from "../../pushes/pushes.ts";
-import { type PageContext, usePage } from "../page.ts";
+import { type PageContext, useMessages, usePage } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, InputField, TextField } from "../parts/fields.tsx";
 import type { FieldProblem } from "../parts/notice.tsx";
@@ -68,16 +68,7 @@ const pushFields = {
     label: (_, { edit }) => edit.currentPassphrase,
     problem: ({ limits }, { problems }) => problems.tooLong({ max: limits.passphraseCharactersMax }),
     // Never sent back: it is typed anew for each attempt.
-    control: ({ id, name, label, problem, page: { messages } }) => (
-      <PassphraseField
-        id={id}
-        name={name}
-        label={label}
-        hint={messages.edit.currentPassphraseHint}
-        value=""
-        problem={problem}
-      />
-    ),
+    control: ({ field }) => <PassphraseField {...field} hint={useMessages().edit.currentPassphraseHint} value="" />,
   }),
   payload: text({
     group: "payload",
@@ -152,7 +143,7 @@ const pushFields = {
       const maxMinutes = Math.min(days.max * (dayMs / minuteMs), policy.maxMinutes ?? Infinity);
       return problems.expiresAt({ time: formats.timeSpan(maxMinutes) });
     },
-    control: ({ page: _, form: __, ...field }) => <InputField {...field} input={{ type: "datetime-local" }} />,
+    control: ({ field }) => <InputField {...field} input={{ type: "datetime-local" }} />,
   }),
   timeZone: text({
     group: "limits",
@@ -160,7 +151,7 @@ const pushFields = {
     initial: () => "",
     label: (_, { newPush }) => newPush.timeZone,
     problem: (_, { problems }) => problems.timeZone,
-    control: ({ page: _, form: __, ...field }) => (
+    control: ({ field }) => (
       <InputField {...field} input={{ type: "text", dir: "ltr", placeholder: "UTC", spellcheck: false }} />
     ),
   }),
@@ -178,20 +169,18 @@ const pushFields = {
     label: (form, { edit, newPush }) => (isProtected(form) ? edit.newPassphrase : newPush.passphrase),
     problem: ({ limits, policy }, messages) =>
       ruleHint("passphrase", policy, messages) || messages.problems.tooLong({ max: limits.passphraseCharactersMax }),
-    control: ({ id, name, label, value, problem, form, page: { messages } }) => {
+    control: ({ field, form }) => {
+      const messages = useMessages();
+      const { edit, newPush } = messages;
       const isRequired = form.edited === null && form.policy.passphraseRequired;
       return (
         <PassphraseField
-          id={id}
-          name={name}
-          label={label}
+          {...field}
           hint={sentences(
-            isProtected(form) ? messages.edit.newPassphraseHint : messages.newPush.passphraseHint,
+            isProtected(form) ? edit.newPassphraseHint : newPush.passphraseHint,
             ruleHint("passphrase", form.policy, messages),
           )}
-          value={value}
-          problem={problem}
-          placeholder={isRequired ? undefined : messages.newPush.optional}
+          placeholder={isRequired ? undefined : newPush.optional}
           required={isRequired}
           minLength={form.policy.passphraseMinLength || undefined}
           suggest
@@ -215,9 +204,7 @@ const pushFields = {
     label: (_, { newPush }) => newPush.name,
     whenSet: ({ newPush }) => newPush.set.name,
     problem: ({ limits }, { problems }) => problems.tooLong({ max: limits.nameCharactersMax }),
-    control: ({ id, name, label, value, problem }) => (
-      <TextField id={id} name={name} label={label} value={value} problem={problem} />
-    ),
+    control: ({ field }) => <TextField {...field} />,
   }),
   note: text({
     group: "labels",
@@ -226,11 +213,9 @@ const pushFields = {
     label: (_, { newPush }) => newPush.note,
     whenSet: ({ newPush }) => newPush.set.note,
     problem: ({ limits }, { problems }) => problems.tooLong({ max: limits.noteCharactersMax }),
-    control: ({ id, name, label, value, problem }) => (
+    control: ({ field: { name, value, ...field } }) => (
       <Field
-        id={id}
-        label={label}
-        problem={problem}
+        {...field}
         control={(attributes) => (
           <textarea {...attributes} class="input" name={name} rows={2} dir="auto">
             {keepFirstLineEnd(value)}
@@ -248,15 +233,8 @@ const pushFields = {
     whenSet: ({ newPush }) => newPush.set.mail({ count: "{count}" }),
     problem: ({ limits, policy }, messages) =>
       said(recipientsProblem(limits, messages), ruleHint("notifyEmailsTo", policy, messages)),
-    control: ({ name, label, value, problem, form, page }) => (
-      <RecipientsField
-        limits={form.limits}
-        label={label}
-        name={name}
-        value={value}
-        problem={problem}
-        rule={ruleHint("notifyEmailsTo", form.policy, page.messages)}
-      />
+    control: ({ field, form }) => (
+      <RecipientsField {...field} limits={form.limits} rule={ruleHint("notifyEmailsTo", form.policy, useMessages())} />
     ),
   }),
   notifyEmailsToLocale: text({
@@ -266,7 +244,7 @@ const pushFields = {
     initial: ({ locale }) => locale,
     label: (_, { pushEmails }) => pushEmails.locale,
     problem: (_, { problems }) => problems.field,
-    control: ({ name, value, problem }) => <MailLanguageField name={name} value={value} problem={problem} />,
+    control: ({ field }) => <MailLanguageField {...field} />,
   }),
   ...optionBoxes,
 };
@@ -434,11 +412,9 @@ export function Controls({ group, form }: FormProps & { readonly group: FieldGro
           return <Checkbox key={id} id={id} name={wire} label={label} hint={hint} checked={value === true} />;
         }
         const { control: Control } = field;
-        const shown = typeof value === "string" ? value : "";
+        const text = typeof value === "string" ? value : "";
         const problem = form.problems[name];
-        return (
-          <Control key={id} id={id} name={wire} label={label} value={shown} problem={problem} form={form} page={page} />
-        );
+        return <Control key={id} field={{ id, name: wire, label, value: text, problem }} form={form} />;
       })}
     </>
   );

@@ -1,3 +1,4 @@
+import { useMessages } from "../page.ts";
 import { Field } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { SendingMeter } from "../parts/sending-meter.tsx";
@@ -8,8 +9,8 @@ import type { ControlProps } from "./form.ts";
  * The field that chooses files. Its script (browser/parts/files.ts) lists them, adds dropped and pasted ones, and checks
  * count and size; the texts that it needs are in attributes.
  */
-export function FileInput({ id, name, label, problem, form, page: { messages } }: ControlProps) {
-  const { newPush, edit, files, formats, problems } = messages;
+export function FileInput({ field: { id, name, label, problem }, form }: ControlProps) {
+  const { newPush, edit, files, formats, problems } = useMessages();
   const { maxFileUploads, pushBytesMax } = form.limits;
   const isNew = form.edited === null;
   const bounds = { count: maxFileUploads, size: formats.bytes(pushBytesMax) };

@@ -7,7 +7,6 @@ import { receiveForm } from "../../http/body/receive-body.ts";
 import { formIdempotencyKey } from "../../http/parameters.ts";
 import type { Policy } from "../../policies/policies.ts";
 import { type EditablePush, type PushOption, pushLimits, type Upload } from "../../pushes/pushes.ts";
-import type { PageContext } from "../page.ts";
 import { withoutAccountField } from "../parts/form-messages.tsx";
 import type { PageRequest } from "../request.ts";
 import type { Received } from "../take-form.ts";
@@ -217,12 +216,13 @@ function findPush({ push }: FormFields): SentFields | undefined {
 
 /** The controls of a push's fields that are more than one plain input. `fields.tsx` says which field has which. */
 export interface ControlProps {
-  readonly id: string;
-  readonly name: string;
-  readonly label: string;
-  /** As typed; "" where the control has no text. */
-  readonly value: string;
-  readonly problem: string | undefined;
+  readonly field: {
+    readonly id: string;
+    readonly name: string;
+    readonly label: string;
+    /** As typed; "" where the control has no text. */
+    readonly value: string;
+    readonly problem: string | undefined;
+  };
   readonly form: PushForm;
-  readonly page: PageContext;
 }
