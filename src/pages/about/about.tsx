@@ -2,6 +2,7 @@ import type { FastifyReply } from "fastify";
 import { nameOf } from "../../branding/branding.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
+import { PageHeading } from "../parts/card.tsx";
 import type { PageRequest } from "../request.ts";
 import { aboutPath } from "./path.ts";
 
@@ -15,9 +16,7 @@ export function aboutView(html: string | undefined, page: PageContext): Page {
   const { about, step } = page.messages;
   return (
     <Layout page={page} title={about.title}>
-      <div class="page-heading">
-        <h1>{about.title}</h1>
-      </div>
+      <PageHeading heading={about.title} />
       {html === undefined ? (
         <div class="card operator-text">
           <p>{about.service.parts({ name: <bdi key="name">{nameOf(page.theme)}</bdi> })}</p>

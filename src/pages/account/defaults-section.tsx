@@ -25,7 +25,6 @@ export function DefaultsSection({ model }: AccountProps) {
       <PostForm class="form" action={`${accountPath}/defaults`}>
         <SelectField
           id="first_kind"
-          name="first_kind"
           label={defaults.first}
           value={form.first}
           options={options}

@@ -243,7 +243,6 @@ function LanguageSection({ model }: AccountProps) {
       <PostForm class="form" action={`${accountPath}/language`}>
         <SelectField
           id="language"
-          name="language"
           label={language.label}
           value={model.language}
           options={options}

@@ -1,6 +1,6 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { useMessages, usePage } from "../page.ts";
-import { CopyButton } from "../parts/buttons.tsx";
+import { CopyButton, Submit } from "../parts/buttons.tsx";
 import { Icon } from "../parts/icon.tsx";
 
 /** How often and how long a link works, and what it asks for. */
@@ -149,9 +149,7 @@ export function RecipientLanguage({ path, recipient }: RecipientProps) {
           ))}
         </select>
         <noscript>
-          <button type="submit" class="button">
-            {created.apply}
-          </button>
+          <Submit label={created.apply} look="plain" />
         </noscript>
       </div>
     </form>

@@ -58,9 +58,7 @@ export function WithKey({ endToEnd, children }: WithKeyProps) {
       <div hidden data-key-state="right" data-sealed-link={endToEnd.check ?? ""} data-secret>
         <div class="stack">
           <div class="no-print">
-            <Notice tone="warning" icon="key">
-              <p>{text.linkOnce}</p>
-            </Notice>
+            <Notice tone="warning" icon="key" text={text.linkOnce} />
           </div>
           {children}
         </div>

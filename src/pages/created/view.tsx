@@ -7,7 +7,7 @@ import { spaced } from "../audit/view.tsx";
 import { hasSealedLabels } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage, withLocale } from "../page.ts";
-import { CopyButton } from "../parts/buttons.tsx";
+import { ButtonLink, CopyButton, FormEnd } from "../parts/buttons.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
@@ -252,14 +252,8 @@ function Opened({ owned, previewPath }: OpenedProps) {
       <noscript>
         <a href={pageHref(page, previewPath)}>{created.checkAgain}</a>
       </noscript>
-      <a class="button" href={pageHref(page, owned.auditPath)}>
-        <Icon name="clock" />
-        <span>{dashboard.audit}</span>
-      </a>
-      <a class="button" href={pageHref(page, owned.editPath)}>
-        <Icon name="pencil" />
-        <span>{dashboard.edit}</span>
-      </a>
+      <ButtonLink to={owned.auditPath} label={dashboard.audit} icon="clock" />
+      <ButtonLink to={owned.editPath} label={dashboard.edit} icon="pencil" />
     </section>
   );
 }
@@ -294,14 +288,8 @@ function Next({ model }: { readonly model: CreatedModel }) {
   const { created, secret } = page.messages;
   return (
     <div class="page-actions no-print">
-      <a class="button" href={pageHref(page, `/?kind=${model.kind}`)}>
-        {created.another}
-      </a>
-      {model.owned !== null && (
-        <a class="button" href={pageHref(page, model.owned.anotherPath)}>
-          {created.anotherLike}
-        </a>
-      )}
+      <ButtonLink to={`/?kind=${model.kind}`} label={created.another} />
+      {model.owned !== null && <ButtonLink to={model.owned.anotherPath} label={created.anotherLike} />}
       {model.deletePath !== null && (
         <Confirm
           icon="trash"
@@ -352,12 +340,7 @@ function MailSection({ form }: { readonly form: MailForm }) {
           problem={form.state.problems.recipients}
         />
         <MailLanguageField name="notify_emails_to_locale" value={form.locale} />
-        <div class="form-end">
-          <button type="submit" class="button">
-            <Icon name="mail" />
-            <span>{pushEmails.send}</span>
-          </button>
-        </div>
+        <FormEnd label={pushEmails.send} icon="mail" look="plain" />
       </PostForm>
     </section>
   );

@@ -3,7 +3,8 @@ import { AppError } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { ListedPush } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
+import { type Page, type PageContext, untranslated } from "../page.ts";
+import { ButtonLink } from "../parts/buttons.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { ownPath } from "../return-path.ts";
@@ -59,9 +60,7 @@ export function deletionView({ selected, returnPath }: DeletionModel, page: Page
         {count === 0 ? (
           <>
             <p>{dashboard.noneSelectedText}</p>
-            <a class="button" href={pageHref(page, returnPath)}>
-              {dashboard.back}
-            </a>
+            <ButtonLink to={returnPath} label={dashboard.back} />
           </>
         ) : (
           <PostForm class="form" action={deletePath}>
@@ -82,9 +81,7 @@ export function deletionView({ selected, returnPath }: DeletionModel, page: Page
               <button type="submit" name="confirmed" value="yes" class="button button-danger">
                 {dashboard.deleteConfirm}
               </button>
-              <a class="button" href={pageHref(page, returnPath)}>
-                {dashboard.keep}
-              </a>
+              <ButtonLink to={returnPath} label={dashboard.keep} />
             </div>
           </PostForm>
         )}

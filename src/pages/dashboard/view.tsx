@@ -6,6 +6,7 @@ import { Layout } from "../layout.tsx";
 import { List } from "../lists/list.tsx";
 import { kindFilter, stateOptions } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
+import { ButtonLink } from "../parts/buttons.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { deletePath } from "./deletion.tsx";
@@ -51,11 +52,7 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
             </p>
           ))}
         </div>
-        {model.pushes.length > 0 && (
-          <a class="button button-primary" href={pageHref(page, "/")}>
-            {nav.newPush}
-          </a>
-        )}
+        {model.pushes.length > 0 && <ButtonLink to="/" label={nav.newPush} look="primary" />}
       </div>
       {model.isDeleted && (
         <Notice tone="success" icon="check">
@@ -118,15 +115,9 @@ function Notes({ model, isEnd }: PushListProps & { readonly isEnd: boolean }) {
   return (
     <>
       {(model.stopped || isEnd) && (
-        <Notice tone="info" icon="alert">
-          <p>{model.stopped ? dashboard.stopped : dashboard.lastPage}</p>
-        </Notice>
+        <Notice tone="info" icon="alert" text={model.stopped ? dashboard.stopped : dashboard.lastPage} />
       )}
-      {model.metSealedLabel && (
-        <Notice tone="info" icon="key">
-          <p>{dashboard.sealedNotSearched}</p>
-        </Notice>
-      )}
+      {model.metSealedLabel && <Notice tone="info" icon="key" text={dashboard.sealedNotSearched} />}
     </>
   );
 }
@@ -138,9 +129,7 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
     <div class="card card-centered">
       <h2 class="section-heading">{dashboard.nothingHeading}</h2>
       <p>{dashboard.nothingText}</p>
-      <a class="button" href={pageHref(page, dashboardPath)}>
-        {dashboard.showAll}
-      </a>
+      <ButtonLink to={dashboardPath} label={dashboard.showAll} />
     </div>
   ) : (
     <div class="card card-centered">
@@ -149,9 +138,7 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
       </div>
       <h2 class="section-heading">{dashboard.emptyHeading}</h2>
       <p>{dashboard.emptyText}</p>
-      <a class="button button-primary" href={pageHref(page, "/")}>
-        {nav.newPush}
-      </a>
+      <ButtonLink to="/" label={nav.newPush} look="primary" />
     </div>
   );
 }

@@ -2,7 +2,8 @@ import { asksForPassphrase, type OwnedPush } from "../../pushes/pushes.ts";
 import { dashboardPath } from "../dashboard/filter.ts";
 import { shownName } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";
+import { type Page, type PageContext, untranslated, useMessages, usePage } from "../page.ts";
+import { ButtonLink } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -110,9 +111,7 @@ function EditForm({ model: { form, urlToken, push, hiddenFields } }: EditProps) 
             <Icon name="check" />
             <span>{edit.submit}</span>
           </button>
-          <a class="button" href={pageHref(page, dashboardPath)}>
-            {edit.cancel}
-          </a>
+          <ButtonLink to={dashboardPath} label={edit.cancel} />
         </div>
       </div>
     </PostForm>
@@ -123,11 +122,7 @@ function EditForm({ model: { form, urlToken, push, hiddenFields } }: EditProps) 
 function ContentControls({ form }: FormProps) {
   const { endToEnd } = useMessages();
   if (form.edited?.push.endToEnd) {
-    return (
-      <Notice tone="info" icon="key">
-        <p>{endToEnd.notEditable}</p>
-      </Notice>
-    );
+    return <Notice tone="info" icon="key" text={endToEnd.notEditable} />;
   }
   return (
     <>
@@ -186,10 +181,7 @@ function OtherActions({ urlToken }: { readonly urlToken: string }) {
   const path = `/p/${urlToken}`;
   return (
     <div class="edit-other-actions">
-      <a class="button" href={pageHref(page, `${path}/audit`)}>
-        <Icon name="clock" />
-        <span>{edit.audit}</span>
-      </a>
+      <ButtonLink to={`${path}/audit`} label={edit.audit} icon="clock" />
       <Confirm
         icon="trash"
         label={edit.end}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Messages } from "../../i18n/i18n.ts";
 import { pageHref, usePage } from "../page.ts";
+import { Submit } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { OlderPager, Pager } from "../parts/pager.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -206,9 +207,7 @@ function Selectable<Row>({ action, next, submit, selected, table }: SelectablePr
         <span hidden data-scripted>
           {selected.parts({ count: <output data-selected-count>0</output> })}
         </span>
-        <button type="submit" class="button button-danger">
-          {submit}
-        </button>
+        <Submit label={submit} look="danger" />
       </div>
     </PostForm>
   );

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { usePage } from "../page.ts";
-import { Icon } from "./icon.tsx";
+import { Submit } from "./buttons.tsx";
 
 export interface SearchFormProps {
   readonly action: string;
@@ -18,10 +18,7 @@ export function SearchForm({ action, submit, wraps = false, children }: SearchFo
       <form class={wraps ? "input-row search-wraps" : "input-row"} method="get" action={action}>
         {page.localeAsked && <input type="hidden" name="locale" value={page.messages.locale.tag} />}
         {children}
-        <button type="submit" class="button">
-          <Icon name="search" />
-          <span>{submit}</span>
-        </button>
+        <Submit label={submit} icon="search" look="plain" />
       </form>
     </search>
   );

@@ -194,14 +194,12 @@ function Settings({ model: { typed, state } }: Props) {
     <>
       <SelectField
         id="kind"
-        name="kind"
         label={kinds.label}
         value={typed.kind}
         options={[open, ...kindNames.map((kind) => ({ value: kind, label: kinds[kind] }))]}
       />
       <SelectField
         id="expire_after_minutes"
-        name="expire_after_minutes"
         label={newPush.expiry}
         value={typed.expireAfterMinutes}
         options={[

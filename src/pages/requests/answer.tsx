@@ -203,19 +203,13 @@ function SealingNotices() {
   return (
     <>
       <div data-server-seals>
-        <Notice tone="warning" icon="alert">
-          <p>{text.serverSeals}</p>
-        </Notice>
+        <Notice tone="warning" icon="alert" text={text.serverSeals} />
       </div>
       <div hidden data-key-check="right">
-        <Notice tone="info" icon="shield">
-          <p>{text.sealsHere}</p>
-        </Notice>
+        <Notice tone="info" icon="shield" text={text.sealsHere} />
       </div>
       <div hidden data-key-check="unchecked">
-        <Notice tone="warning" icon="key">
-          <p>{text.keyUnchecked}</p>
-        </Notice>
+        <Notice tone="warning" icon="key" text={text.keyUnchecked} />
       </div>
     </>
   );
@@ -237,9 +231,7 @@ function answerView(model: AnswerModel, page: PageContext): Page {
       </FormMessages>
       <section class="card">
         <div hidden data-key-check="wrong">
-          <Notice tone="danger" icon="key" alert>
-            <p>{text.keyWrong}</p>
-          </Notice>
+          <Notice tone="danger" icon="key" alert text={text.keyWrong} />
         </div>
         <PostForm
           class="form"

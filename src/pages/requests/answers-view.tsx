@@ -3,10 +3,9 @@ import type { OwnedRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { StateBadge } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";
-import { CopyButton, ShowButton } from "../parts/buttons.tsx";
+import { CopyButton, FormEnd, ShowButton } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Field, InputField } from "../parts/fields.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
@@ -173,9 +172,7 @@ function AnswerKey({ request }: { readonly request: OwnedRequest }) {
       />
       {request.identitySealed === "" ? (
         <div data-request-key="missing">
-          <Notice tone="warning" icon="key">
-            <p>{text.keyMissing}</p>
-          </Notice>
+          <Notice tone="warning" icon="key" text={text.keyMissing} />
         </div>
       ) : (
         <form class="form" autoComplete="off" hidden data-request-key="missing" data-unlock>
@@ -187,12 +184,7 @@ function AnswerKey({ request }: { readonly request: OwnedRequest }) {
             input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
             inside={<ShowButton of="unlock_passphrase" />}
           />
-          <div class="form-end">
-            <button type="submit" class="button button-primary">
-              <Icon name="key" />
-              <span>{text.unlock}</span>
-            </button>
-          </div>
+          <FormEnd label={text.unlock} icon="key" />
         </form>
       )}
     </>

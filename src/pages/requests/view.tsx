@@ -2,7 +2,8 @@ import { type ListedRequest, requestLimits } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { type Column, Facts, List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";
-import { ShowButton } from "../parts/buttons.tsx";
+import { ButtonLink, ShowButton } from "../parts/buttons.tsx";
+import { PageHeading } from "../parts/card.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, NumberField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -21,18 +22,11 @@ interface RequestsModel {
 export function requestsView({ requests, number, hasMore }: RequestsModel, page: PageContext): Page {
   const { messages } = page;
   const text = messages.requests;
-  const newRequest = (
-    <a class="button button-primary" href={pageHref(page, newRequestPath)}>
-      {text.make}
-    </a>
-  );
+  const newRequest = <ButtonLink to={newRequestPath} label={text.make} look="primary" />;
   return (
     <Layout page={page} title={text.heading} privatePage width="wide">
       <div class="heading-row" data-ends-keys>
-        <div class="page-heading">
-          <h1>{text.heading}</h1>
-          <p class="lead">{text.lead}</p>
-        </div>
+        <PageHeading heading={text.heading} lead={text.lead} />
         {requests.length > 0 && newRequest}
       </div>
       <List
@@ -237,14 +231,10 @@ function ScriptNotices() {
   return (
     <>
       <div data-needs-script>
-        <Notice tone="warning" icon="alert">
-          <p>{text.needsScript}</p>
-        </Notice>
+        <Notice tone="warning" icon="alert" text={text.needsScript} />
       </div>
       <div hidden data-insecure>
-        <Notice tone="warning" icon="alert">
-          <p>{text.needsHttps}</p>
-        </Notice>
+        <Notice tone="warning" icon="alert" text={text.needsHttps} />
       </div>
     </>
   );
@@ -275,10 +265,7 @@ export function newRequestView(
       scripts={["new-request.js"]}
       asksFirstAt={newRequestPath}
     >
-      <div class="page-heading">
-        <h1>{text.make}</h1>
-        <p class="lead">{text.lead}</p>
-      </div>
+      <PageHeading heading={text.make} lead={text.lead} />
       <FormNotices state={state} problems={found} />
       <ScriptNotices />
       <section class="card">

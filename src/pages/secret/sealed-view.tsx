@@ -53,14 +53,10 @@ export function SealedContent({ model }: SealedContentProps) {
         {text.opening}
       </p>
       <div hidden data-key-state="damaged">
-        <Notice tone="danger" icon="alert" alert>
-          <p>{text.damaged}</p>
-        </Notice>
+        <Notice tone="danger" icon="alert" alert text={text.damaged} />
       </div>
       <div hidden data-key-state="unexpected">
-        <Notice tone="danger" icon="alert" alert>
-          <p>{text.unexpected}</p>
-        </Notice>
+        <Notice tone="danger" icon="alert" alert text={text.unexpected} />
       </div>
       <div hidden data-key-state="incomplete">
         <Notice tone="danger" icon="alert" alert>
@@ -124,9 +120,7 @@ function SealedFiles({ model: { files, ticketTtlSeconds } }: SealedContentProps)
         {newPush.files}
       </h2>
       <div hidden data-unlisted>
-        <Notice tone="warning" icon="alert">
-          <p>{text.unlisted}</p>
-        </Notice>
+        <Notice tone="warning" icon="alert" text={text.unlisted} />
       </div>
       <ul class="files">
         {files.map(({ filename, href, sizeBytes }, at) => (

@@ -4,9 +4,8 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { asksForPassphrase, type EndToEnd } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
-import { ShowButton } from "../parts/buttons.tsx";
+import { ShowButton, Submit } from "../parts/buttons.tsx";
 import { InputField } from "../parts/fields.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Emblem } from "../parts/logo.tsx";
 import { Notice, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -66,11 +65,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
           waitSeconds={model.refusal?.reason === "too_many" ? model.refusal.retryAfterSeconds : null}
           formId={formId}
         />
-        {model.refusal?.reason === "used" && (
-          <Notice tone="warning" icon="eye" alert>
-            <p>{step.used}</p>
-          </Notice>
-        )}
+        {model.refusal?.reason === "used" && <Notice tone="warning" icon="eye" alert text={step.used} />}
         {model.refusal === null && <OpenedBefore counts={model.viewer === "recipient"} />}
         <SealedStep model={model}>
           <OpeningFailed />
@@ -86,10 +81,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
                 focus
               />
             )}
-            <button type="submit" class="button button-primary button-large button-wide">
-              <Icon name="key" />
-              <span>{step.open}</span>
-            </button>
+            <Submit label={step.open} icon="key" look="wide" />
           </PostForm>
         </SealedStep>
         {model.refusal?.reason !== "too_many" && <Until model={model} />}
@@ -144,9 +136,7 @@ export function OpeningFailed() {
   const name = "open-in-place.js";
   return (
     <div hidden data-opening-failed data-script={assetUrl(name)} data-integrity={assetIntegrity(name)}>
-      <Notice tone="danger" icon="alert" alert>
-        <p>{messages.step.unanswered}</p>
-      </Notice>
+      <Notice tone="danger" icon="alert" alert text={messages.step.unanswered} />
     </div>
   );
 }
@@ -166,9 +156,7 @@ function SealedStep({ model: { endToEnd, action, idempotencyKey }, children }: S
       </div>
       <KeyProblems />
       <noscript>
-        <Notice tone="warning" icon="key">
-          <p>{text.needsScript}</p>
-        </Notice>
+        <Notice tone="warning" icon="key" text={text.needsScript} />
         <PostForm class="form" action={action} autoComplete="off">
           <input type="hidden" name="idempotency_key" value={idempotencyKey} />
           <button type="submit" class="button button-wide">
