@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import type { ClientContext } from "../accounts/accounts.ts";
 import { textOf } from "../http/body/form-fields.ts";
 import type { Messages } from "../i18n/i18n.ts";
-import { Layout } from "./layout.tsx";
+import { FormPage } from "./form-page.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { Submit } from "./parts/buttons.tsx";
 import { EmailField } from "./parts/fields.tsx";
@@ -62,17 +62,13 @@ interface AskEmailModel extends Pick<EmailPage, "path" | "keepsTyped" | "texts">
 export function askEmailView({ path, keepsTyped, texts, email, sent, state }: AskEmailModel, page: PageContext): Page {
   const text = texts(page.messages);
   return (
-    <Layout page={page} title={text.heading} width="narrow" asksFirstAt={keepsTyped ? path : undefined}>
-      <div class="card">
-        <h1>{text.heading}</h1>
-        <p class="lead">{text.lead}</p>
-        {sent && <Notice tone="success" icon="check" alert text={text.sent} />}
-        <FormNotices state={state} />
-        <PostForm class="form" action={path}>
-          <EmailField label={page.messages.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
-          <Submit label={text.submit} look="wide" />
-        </PostForm>
-      </div>
-    </Layout>
+    <FormPage page={page} asksFirstAt={keepsTyped ? path : undefined} heading={text.heading} lead={text.lead}>
+      {sent && <Notice tone="success" icon="check" alert text={text.sent} />}
+      <FormNotices state={state} />
+      <PostForm class="form" action={path}>
+        <EmailField label={page.messages.entry.fields.email} value={email} autoComplete="username" focus={!sent} />
+        <Submit label={text.submit} look="wide" />
+      </PostForm>
+    </FormPage>
   );
 }

@@ -1,10 +1,9 @@
 import type { FastifyReply } from "fastify";
 import { textOf } from "../http/body/form-fields.ts";
 import { emailPage } from "./ask-email.tsx";
-import { Layout } from "./layout.tsx";
+import { MessagePage } from "./message-page.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { ButtonLink, Submit } from "./parts/buttons.tsx";
-import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
 
@@ -55,15 +54,12 @@ function renderInvalidLink(page: PageRequest): FastifyReply {
 export function confirmView(token: string, page: PageContext): Page {
   const { confirmation } = page.messages.entry;
   return (
-    <Layout page={page} title={confirmation.heading} privatePage width="narrow">
-      <MessageCard icon="shield" heading={confirmation.heading}>
-        <p class="lead">{confirmation.lead}</p>
-        <PostForm class="form" action="/users/confirmation">
-          <input type="hidden" name="confirmation_token" value={token} />
-          <Submit label={confirmation.submit} look="wide" />
-        </PostForm>
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} privatePage icon="shield" heading={confirmation.heading} lead={confirmation.lead}>
+      <PostForm class="form" action="/users/confirmation">
+        <input type="hidden" name="confirmation_token" value={token} />
+        <Submit label={confirmation.submit} look="wide" />
+      </PostForm>
+    </MessagePage>
   );
 }
 
@@ -72,17 +68,14 @@ export function invalidConfirmationView(forAnybody: boolean, page: PageContext):
   const { entry, profile } = page.messages;
   const { confirmation } = entry;
   return (
-    <Layout page={page} title={confirmation.invalidHeading} width="narrow">
-      <MessageCard icon="clock" heading={confirmation.invalidHeading}>
-        <p class="lead">{confirmation.invalid}</p>
-        <ButtonLink
-          to={forAnybody ? "/users/confirmation/new" : "/users/edit"}
-          label={forAnybody ? confirmation.againHeading : profile.heading}
-          look="primary"
-        />
-        <ButtonLink to="/users/sign_in" label={page.messages.signIn.submit} />
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} icon="clock" heading={confirmation.invalidHeading} lead={confirmation.invalid}>
+      <ButtonLink
+        to={forAnybody ? "/users/confirmation/new" : "/users/edit"}
+        label={forAnybody ? confirmation.againHeading : profile.heading}
+        look="primary"
+      />
+      <ButtonLink to="/users/sign_in" label={page.messages.signIn.submit} />
+    </MessagePage>
   );
 }
 
@@ -90,11 +83,13 @@ export function invalidConfirmationView(forAnybody: boolean, page: PageContext):
 export function noConfirmationView(isRequired: boolean, page: PageContext): Page {
   const { confirmation } = page.messages.entry;
   return (
-    <Layout page={page} title={confirmation.againHeading} width="narrow">
-      <MessageCard icon="shield" heading={confirmation.againHeading}>
-        <p class="lead">{isRequired ? confirmation.unavailable : confirmation.noMail}</p>
-        <ButtonLink to="/users/sign_in" label={page.messages.signIn.submit} />
-      </MessageCard>
-    </Layout>
+    <MessagePage
+      page={page}
+      icon="shield"
+      heading={confirmation.againHeading}
+      lead={isRequired ? confirmation.unavailable : confirmation.noMail}
+    >
+      <ButtonLink to="/users/sign_in" label={page.messages.signIn.submit} />
+    </MessagePage>
   );
 }

@@ -1,9 +1,8 @@
 import type { FastifyReply } from "fastify";
 import { renderGone } from "./gone.tsx";
-import { Layout } from "./layout.tsx";
+import { MessagePage } from "./message-page.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { HomeButton } from "./parts/buttons.tsx";
-import { MessageCard } from "./parts/notice.tsx";
 import type { PageRequest } from "./request.ts";
 import { ownPath } from "./return-path.ts";
 import { isOwn } from "./secret/handler.ts";
@@ -24,11 +23,16 @@ export async function deletePush(page: PageRequest): Promise<FastifyReply> {
 export function deletedView(page: PageContext): Page {
   const { deleted } = page.messages;
   return (
-    <Layout page={page} title={deleted.title} privatePage width="narrow" scripts={["deleted.js"]}>
-      <MessageCard icon="check" heading={deleted.heading}>
-        <p class="lead">{deleted.text}</p>
-        <HomeButton />
-      </MessageCard>
-    </Layout>
+    <MessagePage
+      page={page}
+      privatePage
+      scripts={["deleted.js"]}
+      title={deleted.title}
+      icon="check"
+      heading={deleted.heading}
+      lead={deleted.text}
+    >
+      <HomeButton />
+    </MessagePage>
   );
 }

@@ -2,10 +2,9 @@ import type { FastifyReply } from "fastify";
 import { type PasswordProblem, passwordLimits } from "../accounts/accounts.ts";
 import { signInPath } from "../http/authentication.ts";
 import type { Messages } from "../i18n/i18n.ts";
-import { Layout } from "./layout.tsx";
+import { MessagePage } from "./message-page.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { ButtonLink } from "./parts/buttons.tsx";
-import { MessageCard } from "./parts/notice.tsx";
 import type { PageRequest } from "./request.ts";
 
 type EntryHandler = (page: PageRequest) => FastifyReply | Promise<FastifyReply>;
@@ -74,11 +73,8 @@ export function closedView(closed: ClosedEntry, page: PageContext): Page {
   };
   const [heading, text] = texts[closed];
   return (
-    <Layout page={page} title={heading} width="narrow">
-      <MessageCard icon="shield" heading={heading}>
-        <p class="lead">{text}</p>
-        {closed === "sign-on only" && <ButtonLink to={signInPath} label={nav.signIn} look="primary" />}
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} icon="shield" heading={heading} lead={text}>
+      {closed === "sign-on only" && <ButtonLink to={signInPath} label={nav.signIn} look="primary" />}
+    </MessagePage>
   );
 }

@@ -2,11 +2,10 @@ import type { FastifyRequest } from "fastify";
 import { factorsPath, signInPath } from "../http/authentication.ts";
 import type { Refusal } from "../http/errors.ts";
 import type { Messages } from "../i18n/i18n.ts";
-import { Layout } from "./layout.tsx";
+import { MessagePage } from "./message-page.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, renderPage, useMessages, usePage } from "./page.ts";
 import { HomeButton } from "./parts/buttons.tsx";
 import type { IconName } from "./parts/icon.tsx";
-import { MessageCard } from "./parts/notice.tsx";
 import { type LayoutServices, pageContext } from "./request.ts";
 
 /** The page for a refused request. It does not link to its own address, which may be a secret link. */
@@ -87,17 +86,15 @@ export function failureView(model: FailureModel, page: PageContext): Page {
   const { failure } = page.messages;
   const { icon, heading, text } = explain(model, page.messages);
   return (
-    <Layout page={page} title={heading} privatePage width="narrow">
-      <MessageCard icon={icon} heading={heading}>
-        <p class="lead" data-failure>
-          {text}
-        </p>
-        {model.keepsTyped && <p>{failure.goBack}</p>}
-        {model.reloadSends && <p>{failure.reload}</p>}
-        <p class="reference">{failure.reference({ id: model.requestId })}</p>
-        <NextStep model={model} />
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} privatePage icon={icon} heading={heading}>
+      <p class="lead" data-failure>
+        {text}
+      </p>
+      {model.keepsTyped && <p>{failure.goBack}</p>}
+      {model.reloadSends && <p>{failure.reload}</p>}
+      <p class="reference">{failure.reference({ id: model.requestId })}</p>
+      <NextStep model={model} />
+    </MessagePage>
   );
 }
 

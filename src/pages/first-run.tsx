@@ -4,11 +4,10 @@ import { signInPath } from "../http/authentication.ts";
 import { textOf } from "../http/body/form-fields.ts";
 import { adminPaths } from "./admin/frame.tsx";
 import { enter, passwordSentence } from "./entry.tsx";
-import { Layout } from "./layout.tsx";
+import { FormPage } from "./form-page.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { Submit } from "./parts/buttons.tsx";
 import { CodeField, EmailField, NewPasswordField } from "./parts/fields.tsx";
-import { FormNotices } from "./parts/form-messages.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "./take-form.ts";
@@ -68,25 +67,20 @@ export function firstRunView({ email, state }: FirstRunModel, page: PageContext)
   const { fields, firstRun } = entry;
   const { problems } = state;
   return (
-    <Layout page={page} title={firstRun.heading} width="narrow" asksFirstAt={firstRunPath}>
-      <div class="card">
-        <h1>{firstRun.heading}</h1>
-        <p class="lead">{firstRun.lead}</p>
-        <FormNotices state={state} />
-        <PostForm class="form" action="/first_run">
-          <CodeField
-            of="letters and digits"
-            id="boot_code"
-            label={fields.bootCode}
-            hint={fields.bootCodeHint}
-            problem={problems.boot_code}
-            focus
-          />
-          <EmailField label={fields.email} autoComplete="username" value={email} problem={problems.email} />
-          <NewPasswordField id="password" label={fields.password} problem={problems.password} />
-          <Submit label={firstRun.submit} look="wide" />
-        </PostForm>
-      </div>
-    </Layout>
+    <FormPage page={page} asksFirstAt={firstRunPath} heading={firstRun.heading} lead={firstRun.lead} state={state}>
+      <PostForm class="form" action="/first_run">
+        <CodeField
+          of="letters and digits"
+          id="boot_code"
+          label={fields.bootCode}
+          hint={fields.bootCodeHint}
+          problem={problems.boot_code}
+          focus
+        />
+        <EmailField label={fields.email} autoComplete="username" value={email} problem={problems.email} />
+        <NewPasswordField id="password" label={fields.password} problem={problems.password} />
+        <Submit label={firstRun.submit} look="wide" />
+      </PostForm>
+    </FormPage>
   );
 }

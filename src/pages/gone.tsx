@@ -1,9 +1,9 @@
 import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
 import type { Messages } from "../i18n/i18n.ts";
-import { Layout, type LayoutProps } from "./layout.tsx";
+import type { LayoutProps } from "./layout.tsx";
+import { MessagePage } from "./message-page.tsx";
 import type { Page, PageContext } from "./page.ts";
-import { MessageCard } from "./parts/notice.tsx";
 import type { PageRequest } from "./request.ts";
 import { OpenedBefore, OpeningFailed } from "./secret/step-view.tsx";
 
@@ -46,12 +46,16 @@ interface MessageViewProps extends Pick<LayoutProps, "page"> {
 
 function MessageView({ page, texts: { title, heading, text, advice }, children }: MessageViewProps) {
   return (
-    <Layout page={{ ...page, selfPath: null }} title={title} privatePage width="narrow">
-      <MessageCard icon="clock" heading={heading}>
-        <p class="lead">{text}</p>
-        {children}
-        <p>{advice}</p>
-      </MessageCard>
-    </Layout>
+    <MessagePage
+      page={{ ...page, selfPath: null }}
+      privatePage
+      title={title}
+      icon="clock"
+      heading={heading}
+      lead={text}
+    >
+      {children}
+      <p>{advice}</p>
+    </MessagePage>
   );
 }

@@ -2,12 +2,11 @@ import type { FastifyReply } from "fastify";
 import { textOf } from "../http/body/form-fields.ts";
 import { emailPage } from "./ask-email.tsx";
 import { passwordSentence } from "./entry.tsx";
-import { Layout } from "./layout.tsx";
+import { FormPage } from "./form-page.tsx";
+import { MessagePage } from "./message-page.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { ButtonLink, Submit } from "./parts/buttons.tsx";
 import { NewPasswordField } from "./parts/fields.tsx";
-import { FormNotices } from "./parts/form-messages.tsx";
-import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "./take-form.ts";
@@ -52,13 +51,7 @@ export const resetPassword = formHandler(newPasswordForm, async (page, typed) =>
 /** Without emails, nobody can prove that an address is theirs. */
 export function noResetView(page: PageContext): Page {
   const { recovery } = page.messages.entry;
-  return (
-    <Layout page={page} title={recovery.heading} width="narrow">
-      <MessageCard icon="key" heading={recovery.heading}>
-        <p class="lead">{recovery.noMail}</p>
-      </MessageCard>
-    </Layout>
-  );
+  return <MessagePage page={page} icon="key" heading={recovery.heading} lead={recovery.noMail} />;
 }
 
 interface NewPasswordModel {
@@ -71,29 +64,28 @@ export function newPasswordView({ token, state }: NewPasswordModel, page: PageCo
   const { entry } = page.messages;
   const { recovery } = entry;
   return (
-    <Layout page={page} title={recovery.newHeading} privatePage width="narrow" asksFirstAt={requestResetPath}>
-      <div class="card">
-        <h1>{recovery.newHeading}</h1>
-        <p class="lead">{recovery.newLead}</p>
-        <FormNotices state={state} />
-        <PostForm class="form" action="/users/password/edit">
-          <input type="hidden" name="reset_password_token" value={token} />
-          <NewPasswordField id="password" label={entry.fields.newPassword} problem={state.problems.password} focus />
-          <Submit label={recovery.newSubmit} look="wide" />
-        </PostForm>
-      </div>
-    </Layout>
+    <FormPage
+      page={page}
+      privatePage
+      asksFirstAt={requestResetPath}
+      heading={recovery.newHeading}
+      lead={recovery.newLead}
+      state={state}
+    >
+      <PostForm class="form" action="/users/password/edit">
+        <input type="hidden" name="reset_password_token" value={token} />
+        <NewPasswordField id="password" label={entry.fields.newPassword} problem={state.problems.password} focus />
+        <Submit label={recovery.newSubmit} look="wide" />
+      </PostForm>
+    </FormPage>
   );
 }
 
 export function invalidResetView(page: PageContext): Page {
   const { recovery } = page.messages.entry;
   return (
-    <Layout page={page} title={recovery.invalidHeading} width="narrow">
-      <MessageCard icon="clock" heading={recovery.invalidHeading}>
-        <p class="lead">{recovery.invalid}</p>
-        <ButtonLink to="/users/password/new" label={recovery.another} look="primary" />
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} icon="clock" heading={recovery.invalidHeading} lead={recovery.invalid}>
+      <ButtonLink to="/users/password/new" label={recovery.another} look="primary" />
+    </MessagePage>
   );
 }

@@ -5,12 +5,11 @@ import { textOf } from "../http/body/form-fields.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import { enter, passwordSentence, renderClosed } from "./entry.tsx";
 import { firstRunPath } from "./first-run.tsx";
-import { Layout } from "./layout.tsx";
+import { FormPage } from "./form-page.tsx";
+import { MessagePage } from "./message-page.tsx";
 import { type Page, type PageContext, pageHref } from "./page.ts";
 import { ButtonLink, Submit } from "./parts/buttons.tsx";
 import { EmailField, NewPasswordField } from "./parts/fields.tsx";
-import { FormNotices } from "./parts/form-messages.tsx";
-import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest } from "./request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "./take-form.ts";
@@ -75,32 +74,33 @@ export function signUpView({ email, state, takesFiles }: SignUpModel, page: Page
   const { problems } = state;
   const { fields, signUp } = entry;
   return (
-    <Layout page={page} title={signUp.heading} width="narrow" asksFirstAt={signUpPath}>
-      <div class="card">
-        <h1>{signUp.heading}</h1>
-        <p class="lead">{takesFiles ? signUp.lead : signUp.leadWithoutFiles}</p>
-        <FormNotices state={state} />
-        <PostForm class="form" action="/users/sign_up">
-          <EmailField
-            label={fields.email}
-            autoComplete="username"
-            value={email}
-            problem={problems.email}
-            focus={problems.password === undefined || problems.email !== undefined}
-          />
-          <NewPasswordField
-            id="password"
-            label={fields.password}
-            problem={problems.password}
-            focus={problems.password !== undefined && problems.email === undefined}
-          />
-          <Submit label={signUp.submit} look="wide" />
-        </PostForm>
-        <p class="card-aside">
-          {signUp.haveAccount} <a href={pageHref(page, "/users/sign_in")}>{signIn.submit}</a>
-        </p>
-      </div>
-    </Layout>
+    <FormPage
+      page={page}
+      asksFirstAt={signUpPath}
+      heading={signUp.heading}
+      lead={takesFiles ? signUp.lead : signUp.leadWithoutFiles}
+      state={state}
+    >
+      <PostForm class="form" action="/users/sign_up">
+        <EmailField
+          label={fields.email}
+          autoComplete="username"
+          value={email}
+          problem={problems.email}
+          focus={problems.password === undefined || problems.email !== undefined}
+        />
+        <NewPasswordField
+          id="password"
+          label={fields.password}
+          problem={problems.password}
+          focus={problems.password !== undefined && problems.email === undefined}
+        />
+        <Submit label={signUp.submit} look="wide" />
+      </PostForm>
+      <p class="card-aside">
+        {signUp.haveAccount} <a href={pageHref(page, "/users/sign_in")}>{signIn.submit}</a>
+      </p>
+    </FormPage>
   );
 }
 
@@ -119,20 +119,20 @@ function emailSentence(problem: NonNullable<EntryProblems["email"]>, { entry: { 
 export function signUpSentView(email: string, page: PageContext): Page {
   const { signUp } = page.messages.entry;
   return (
-    <Layout page={page} title={signUp.sentHeading} width="narrow">
-      <MessageCard icon="check" heading={signUp.sentHeading}>
-        <p class="lead">
-          {signUp.sent.parts({
-            email: (
-              <strong class="typed" dir="ltr">
-                {email}
-              </strong>
-            ),
-          })}
-        </p>
-        <p>{signUp.sentAdvice}</p>
-        <ButtonLink to="/users/confirmation/new" label={signUp.again} />
-      </MessageCard>
-    </Layout>
+    <MessagePage
+      page={page}
+      icon="check"
+      heading={signUp.sentHeading}
+      lead={signUp.sent.parts({
+        email: (
+          <strong class="typed" dir="ltr">
+            {email}
+          </strong>
+        ),
+      })}
+    >
+      <p>{signUp.sentAdvice}</p>
+      <ButtonLink to="/users/confirmation/new" label={signUp.again} />
+    </MessagePage>
   );
 }

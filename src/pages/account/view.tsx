@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { factorsPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
+import { MessagePage } from "../message-page.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { ButtonLink, FormEnd, Submit } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
@@ -9,7 +10,7 @@ import { Fact } from "../parts/fact.tsx";
 import { Checkbox, EmailField, NewPasswordField, PasswordField, SelectField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { MessageCard, Notice, problemsAt } from "../parts/notice.tsx";
+import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime, RelativeTime } from "../parts/times.tsx";
 import { DefaultsSection } from "./defaults-section.tsx";
@@ -333,12 +334,10 @@ function DeleteSection({ model }: AccountProps) {
 export function deletedView(page: PageContext): Page {
   const { profile, failure } = page.messages;
   return (
-    <Layout page={page} title={profile.deleted.title} width="narrow">
-      <MessageCard icon="check" heading={profile.deleted.heading}>
-        <p>{profile.deleted.text}</p>
-        <ButtonLink to="/" label={failure.home} />
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} title={profile.deleted.title} icon="check" heading={profile.deleted.heading}>
+      <p>{profile.deleted.text}</p>
+      <ButtonLink to="/" label={failure.home} />
+    </MessagePage>
   );
 }
 

@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { ListedPush } from "../../pushes/pushes.ts";
-import { Layout } from "../layout.tsx";
+import { FormPage } from "../form-page.tsx";
 import { type Page, type PageContext, untranslated } from "../page.ts";
 import { ButtonLink } from "../parts/buttons.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -54,38 +54,35 @@ export function deletionView({ selected, returnPath }: DeletionModel, page: Page
   const count = selected.length;
   const title = count === 0 ? dashboard.noneSelectedHeading : dashboard.deleteHeading({ count });
   return (
-    <Layout page={page} title={title} privatePage width="narrow">
-      <div class="card">
-        <h1>{title}</h1>
-        {count === 0 ? (
-          <>
-            <p>{dashboard.noneSelectedText}</p>
-            <ButtonLink to={returnPath} label={dashboard.back} />
-          </>
-        ) : (
-          <PostForm class="form" action={deletePath}>
-            <ul class="deletion">
-              {selected.map(({ id, name, kind }) => (
-                <li key={id}>
-                  <input type="hidden" name="push[]" value={id} />
-                  <bdi translate={name === null ? undefined : untranslated}>
-                    {beginningOf(shownName({ name }, page.messages), nameCharactersShown)}
-                  </bdi>
-                  <span>{kinds[kind]}</span>
-                </li>
-              ))}
-            </ul>
-            <p>{dashboard.deleteText({ count })}</p>
-            <input type="hidden" name="next" value={returnPath} />
-            <div class="page-actions">
-              <button type="submit" name="confirmed" value="yes" class="button button-danger">
-                {dashboard.deleteConfirm}
-              </button>
-              <ButtonLink to={returnPath} label={dashboard.keep} />
-            </div>
-          </PostForm>
-        )}
-      </div>
-    </Layout>
+    <FormPage page={page} privatePage heading={title}>
+      {count === 0 ? (
+        <>
+          <p>{dashboard.noneSelectedText}</p>
+          <ButtonLink to={returnPath} label={dashboard.back} />
+        </>
+      ) : (
+        <PostForm class="form" action={deletePath}>
+          <ul class="deletion">
+            {selected.map(({ id, name, kind }) => (
+              <li key={id}>
+                <input type="hidden" name="push[]" value={id} />
+                <bdi translate={name === null ? undefined : untranslated}>
+                  {beginningOf(shownName({ name }, page.messages), nameCharactersShown)}
+                </bdi>
+                <span>{kinds[kind]}</span>
+              </li>
+            ))}
+          </ul>
+          <p>{dashboard.deleteText({ count })}</p>
+          <input type="hidden" name="next" value={returnPath} />
+          <div class="page-actions">
+            <button type="submit" name="confirmed" value="yes" class="button button-danger">
+              {dashboard.deleteConfirm}
+            </button>
+            <ButtonLink to={returnPath} label={dashboard.keep} />
+          </div>
+        </PostForm>
+      )}
+    </FormPage>
   );
 }

@@ -3,12 +3,13 @@ import { receiveAnswer } from "../../http/request-fields.ts";
 import { pushLimits } from "../../pushes/pushes.ts";
 import type { NewAnswer, OpenRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
+import { MessagePage } from "../message-page.tsx";
 import { type Page, type PageContext, pageHref, untranslated, useMessages } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/fields.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { LongText } from "../parts/long-text.tsx";
-import { MessageCard, Notice, problemsAt } from "../parts/notice.tsx";
+import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { SendingMeter } from "../parts/sending-meter.tsx";
 import { withLineFeeds } from "../push-form/form.ts";
@@ -275,41 +276,41 @@ function answerView(model: AnswerModel, page: PageContext): Page {
 function sentView(request: OpenRequest, page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
-    <Layout page={page} title={text.sentHeading} privatePage width="narrow" scripts={["requests.js"]}>
-      <MessageCard icon="check" heading={text.sentHeading}>
-        <p class="lead">{text.sentText}</p>
-        {request.state === "open" && (
-          <a class="button" href={pageHref(page, `/requests/${request.urlToken}`)} data-keeps-fingerprint>
-            {text.again}
-          </a>
-        )}
-      </MessageCard>
-    </Layout>
+    <MessagePage
+      page={page}
+      privatePage
+      scripts={["requests.js"]}
+      icon="check"
+      heading={text.sentHeading}
+      lead={text.sentText}
+    >
+      {request.state === "open" && (
+        <a class="button" href={pageHref(page, `/requests/${request.urlToken}`)} data-keeps-fingerprint>
+          {text.again}
+        </a>
+      )}
+    </MessagePage>
   );
 }
 
 function endedView(page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
-    <Layout page={page} title={text.endedHeading} privatePage width="narrow">
-      <MessageCard icon="clock" heading={text.endedHeading}>
-        <p class="lead" data-failure>
-          {text.endedText}
-        </p>
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} privatePage icon="clock" heading={text.endedHeading}>
+      <p class="lead" data-failure>
+        {text.endedText}
+      </p>
+    </MessagePage>
   );
 }
 
 function unknownView(page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
-    <Layout page={page} title={text.unknownHeading} privatePage width="narrow">
-      <MessageCard icon="alert" heading={text.unknownHeading}>
-        <p class="lead" data-failure>
-          {text.unknownText}
-        </p>
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} privatePage icon="alert" heading={text.unknownHeading}>
+      <p class="lead" data-failure>
+        {text.unknownText}
+      </p>
+    </MessagePage>
   );
 }

@@ -1,6 +1,5 @@
-import { Layout } from "../layout.tsx";
+import { MessagePage } from "../message-page.tsx";
 import type { Page, PageContext } from "../page.ts";
-import { MessageCard } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { answersPath } from "./paths.ts";
 
@@ -17,27 +16,32 @@ interface ProofModel {
 export function proofView({ urlToken, isRefused }: ProofModel, page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
-    <Layout page={page} title={text.heading} privatePage width="narrow" scripts={["requests.js"]}>
-      <MessageCard icon="key" heading={text.answers}>
-        <div data-failure>
-          <p hidden={isRefused} data-proof="needs-script">
-            {text.proofNeedsScript}
-          </p>
-          <p hidden data-proof="insecure">
-            {text.needsHttps}
-          </p>
-          <p hidden data-proof="needs-cookies">
-            {text.proofNeedsCookies}
-          </p>
-          <p hidden={!isRefused} data-proof="incomplete">
-            {text.proofIncomplete}
-          </p>
-        </div>
-        <PostForm action={answersPath(urlToken)} id="prove" autoComplete="off">
-          <input type="hidden" name="owner_proof" value="" data-refused={isRefused || undefined} />
-        </PostForm>
-      </MessageCard>
-    </Layout>
+    <MessagePage
+      page={page}
+      privatePage
+      scripts={["requests.js"]}
+      title={text.heading}
+      icon="key"
+      heading={text.answers}
+    >
+      <div data-failure>
+        <p hidden={isRefused} data-proof="needs-script">
+          {text.proofNeedsScript}
+        </p>
+        <p hidden data-proof="insecure">
+          {text.needsHttps}
+        </p>
+        <p hidden data-proof="needs-cookies">
+          {text.proofNeedsCookies}
+        </p>
+        <p hidden={!isRefused} data-proof="incomplete">
+          {text.proofIncomplete}
+        </p>
+      </div>
+      <PostForm action={answersPath(urlToken)} id="prove" autoComplete="off">
+        <input type="hidden" name="owner_proof" value="" data-refused={isRefused || undefined} />
+      </PostForm>
+    </MessagePage>
   );
 }
 
@@ -45,10 +49,8 @@ export function proofView({ urlToken, isRefused }: ProofModel, page: PageContext
 export function deletedView(page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
-    <Layout page={page} title={text.deleted} privatePage width="narrow">
-      <MessageCard icon="check" heading={text.deleted}>
-        <p>{text.deletedText}</p>
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} privatePage icon="check" heading={text.deleted}>
+      <p>{text.deletedText}</p>
+    </MessagePage>
   );
 }

@@ -6,10 +6,9 @@ import { sendJson } from "../../http/headers.ts";
 import { enter } from "../entry.tsx";
 import { getRelyingParty, passkeyAnswerOf } from "../factors/changes.ts";
 import { passkeySignInOptionsPath, passkeySignInPath } from "../factors/paths.ts";
-import { Layout } from "../layout.tsx";
+import { MessagePage } from "../message-page.tsx";
 import { type Page, type PageContext, pageHref, useMessages } from "../page.ts";
 import { PasskeyButton } from "../parts/buttons.tsx";
-import { MessageCard } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { stayField, staysSignedIn } from "../parts/stay-signed-in.tsx";
 import type { PageRequest } from "../request.ts";
@@ -73,12 +72,10 @@ interface PasskeyRefusedModel {
 function passkeyRefusedView({ next, stays }: PasskeyRefusedModel, page: PageContext): Page {
   const { factors, signIn } = page.messages;
   return (
-    <Layout page={page} title={signIn.heading} width="narrow" scripts={["passkeys.js"]}>
-      <MessageCard icon="key" heading={signIn.heading}>
-        <p role="alert">{factors.passkeys.signInWrong}</p>
-        <PasskeySignIn next={next} stays={stays} />
-        <a href={pageHref(page, withNext(signInPath, next))}>{factors.passkeys.otherWay}</a>
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} scripts={["passkeys.js"]} icon="key" heading={signIn.heading}>
+      <p role="alert">{factors.passkeys.signInWrong}</p>
+      <PasskeySignIn next={next} stays={stays} />
+      <a href={pageHref(page, withNext(signInPath, next))}>{factors.passkeys.otherWay}</a>
+    </MessagePage>
   );
 }

@@ -1,9 +1,8 @@
 import { secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
-import { Layout } from "../layout.tsx";
+import { FormPage } from "../form-page.tsx";
 import { type Page, type PageContext, type PartProps, useMessages } from "../page.ts";
 import { PasskeyButton, PasskeysMissing, Submit } from "../parts/buttons.tsx";
 import { CodeField } from "../parts/fields.tsx";
-import { FormNotices } from "../parts/form-messages.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { FormState } from "../take-form.ts";
 
@@ -22,34 +21,36 @@ export interface SecondFactorModel {
 export function secondFactorView(model: SecondFactorModel, page: PageContext): Page {
   const { challenge, passkeys } = page.messages.factors;
   return (
-    <Layout page={page} title={challenge.heading} width="narrow" privatePage scripts={["passkeys.js"]}>
-      <div class="card">
-        <h1>{challenge.heading}</h1>
-        <p class="lead">{challenge.lead}</p>
-        <FormNotices state={model.state} />
-        {model.offersPasskey && (
-          <PostForm action={secondFactorPath} class="form">
-            <Next next={model.next} />
-            <PasskeyButton
-              action="get"
-              options={secondFactorOptionsPath}
-              name="passkey"
-              label={passkeys.use}
-              wide={model.hasApp ? "secondary" : "primary"}
-            />
-            <PasskeysMissing />
-          </PostForm>
-        )}
-        {model.hasApp && <AppForm model={model} />}
-        <BackupForm model={model} />
-        <p class="field-hint">{challenge.help}</p>
-        <PostForm action="/users/sign_out">
-          <button type="submit" class="link-button">
-            {challenge.leave}
-          </button>
+    <FormPage
+      page={page}
+      privatePage
+      scripts={["passkeys.js"]}
+      heading={challenge.heading}
+      lead={challenge.lead}
+      state={model.state}
+    >
+      {model.offersPasskey && (
+        <PostForm action={secondFactorPath} class="form">
+          <Next next={model.next} />
+          <PasskeyButton
+            action="get"
+            options={secondFactorOptionsPath}
+            name="passkey"
+            label={passkeys.use}
+            wide={model.hasApp ? "secondary" : "primary"}
+          />
+          <PasskeysMissing />
         </PostForm>
-      </div>
-    </Layout>
+      )}
+      {model.hasApp && <AppForm model={model} />}
+      <BackupForm model={model} />
+      <p class="field-hint">{challenge.help}</p>
+      <PostForm action="/users/sign_out">
+        <button type="submit" class="link-button">
+          {challenge.leave}
+        </button>
+      </PostForm>
+    </FormPage>
   );
 }
 

@@ -1,10 +1,11 @@
 import { signInPath } from "../../http/authentication.ts";
-import { Layout } from "../layout.tsx";
+import { FormPage } from "../form-page.tsx";
+import { MessagePage } from "../message-page.tsx";
 import { type Page, type PageContext, pageHref, usePage } from "../page.ts";
 import { Submit } from "../parts/buttons.tsx";
 import { EmailField, PasswordField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
-import { MessageCard, Notice } from "../parts/notice.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { StaySignedIn } from "../parts/stay-signed-in.tsx";
 import { PasskeySignIn } from "../second-factor/passkey-sign-in.tsx";
@@ -45,53 +46,49 @@ export type SignInDone = "confirmed" | "password_changed";
 export function signInView(model: SignInModel, page: PageContext): Page {
   const { signIn, entry } = page.messages;
   return (
-    <Layout
+    <FormPage
       page={page}
-      title={signIn.heading}
-      width="narrow"
       scripts={model.passkeys ? ["passkeys.js"] : []}
       asksFirstAt={signInPath}
+      heading={signIn.heading}
+      lead={signIn.lead}
     >
-      <div class="card">
-        <h1>{signIn.heading}</h1>
-        <p class="lead">{signIn.lead}</p>
-        {model.firstRun && (
-          <Notice tone="info" icon="key">
-            <p>
-              {entry.firstRun.invite} <a href={pageHref(page, "/first_run")}>{entry.firstRun.inviteLink}</a>
-            </p>
-          </Notice>
-        )}
-        {model.done !== null && (
-          <Notice
-            tone="success"
-            icon="check"
-            alert
-            text={model.done === "confirmed" ? entry.confirmation.done : entry.recovery.done}
-          />
-        )}
-        <FormNotices state={model.state}>{model.state.status === 401 && <ConfirmFirst {...model} />}</FormNotices>
-        <PostForm class="form" id={formId} action="/users/sign_in">
-          {model.next !== null && <input type="hidden" name="next" value={model.next} />}
-          <EmailField label={signIn.email} value={model.email} autoComplete="username" focus={model.email === ""} />
-          <PasswordField id="password" label={signIn.password} focus={model.email !== ""} />
-          <StaySignedIn checked={model.stays} idleSeconds={model.idleSeconds} />
-          <Submit label={signIn.submit} look="wide" />
-        </PostForm>
-        {model.passkeys && <PasskeySignIn next={model.next} stays="as_checked" />}
-        <SignOnButton provider={model.provider} form={formId} />
-        <ul class="card-ways">
+      {model.firstRun && (
+        <Notice tone="info" icon="key">
+          <p>
+            {entry.firstRun.invite} <a href={pageHref(page, "/first_run")}>{entry.firstRun.inviteLink}</a>
+          </p>
+        </Notice>
+      )}
+      {model.done !== null && (
+        <Notice
+          tone="success"
+          icon="check"
+          alert
+          text={model.done === "confirmed" ? entry.confirmation.done : entry.recovery.done}
+        />
+      )}
+      <FormNotices state={model.state}>{model.state.status === 401 && <ConfirmFirst {...model} />}</FormNotices>
+      <PostForm class="form" id={formId} action="/users/sign_in">
+        {model.next !== null && <input type="hidden" name="next" value={model.next} />}
+        <EmailField label={signIn.email} value={model.email} autoComplete="username" focus={model.email === ""} />
+        <PasswordField id="password" label={signIn.password} focus={model.email !== ""} />
+        <StaySignedIn checked={model.stays} idleSeconds={model.idleSeconds} />
+        <Submit label={signIn.submit} look="wide" />
+      </PostForm>
+      {model.passkeys && <PasskeySignIn next={model.next} stays="as_checked" />}
+      <SignOnButton provider={model.provider} form={formId} />
+      <ul class="card-ways">
+        <li>
+          <a href={pageHref(page, "/users/password/new")}>{entry.recovery.link}</a>
+        </li>
+        {model.signUps && !model.firstRun && (
           <li>
-            <a href={pageHref(page, "/users/password/new")}>{entry.recovery.link}</a>
+            <a href={pageHref(page, "/users/sign_up")}>{entry.signUp.heading}</a>
           </li>
-          {model.signUps && !model.firstRun && (
-            <li>
-              <a href={pageHref(page, "/users/sign_up")}>{entry.signUp.heading}</a>
-            </li>
-          )}
-        </ul>
-      </div>
-    </Layout>
+        )}
+      </ul>
+    </FormPage>
   );
 }
 
@@ -112,13 +109,10 @@ function ConfirmFirst({ confirmation }: Pick<SignInModel, "confirmation">) {
 export function signOutView(email: string, page: PageContext): Page {
   const { nav } = page.messages;
   return (
-    <Layout page={page} title={nav.signOut} width="narrow">
-      <MessageCard icon="hand" heading={nav.signOut}>
-        <p class="lead">{nav.signedInAs({ email })}</p>
-        <PostForm action="/users/sign_out">
-          <Submit label={nav.signOut} />
-        </PostForm>
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} icon="hand" heading={nav.signOut} lead={nav.signedInAs({ email })}>
+      <PostForm action="/users/sign_out">
+        <Submit label={nav.signOut} />
+      </PostForm>
+    </MessagePage>
   );
 }

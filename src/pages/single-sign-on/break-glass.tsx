@@ -3,10 +3,9 @@ import { breakGlassPath } from "../../accounts/accounts.ts";
 import { secondFactorPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { enter } from "../entry.tsx";
-import { Layout } from "../layout.tsx";
+import { MessagePage } from "../message-page.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { Submit } from "../parts/buttons.tsx";
-import { MessageCard } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { PageRequest } from "../request.ts";
 
@@ -37,20 +36,18 @@ export function breakGlassView(
   const { singleSignOn } = page.messages;
   const heading = link === null ? singleSignOn.breakGlassInvalid : singleSignOn.breakGlass;
   return (
-    <Layout page={page} title={heading} privatePage width="narrow">
-      <MessageCard icon={link === null ? "clock" : "key"} heading={heading}>
-        {link === null ? (
-          <p>{singleSignOn.breakGlassInvalidText}</p>
-        ) : (
-          <>
-            <p class="lead">{singleSignOn.breakGlassText({ email: link.email })}</p>
-            <PostForm class="form" action={breakGlassPath}>
-              <input type="hidden" name="token" value={link.token} />
-              <Submit label={singleSignOn.breakGlassSubmit} look="wide" />
-            </PostForm>
-          </>
-        )}
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} privatePage icon={link === null ? "clock" : "key"} heading={heading}>
+      {link === null ? (
+        <p>{singleSignOn.breakGlassInvalidText}</p>
+      ) : (
+        <>
+          <p class="lead">{singleSignOn.breakGlassText({ email: link.email })}</p>
+          <PostForm class="form" action={breakGlassPath}>
+            <input type="hidden" name="token" value={link.token} />
+            <Submit label={singleSignOn.breakGlassSubmit} look="wide" />
+          </PostForm>
+        </>
+      )}
+    </MessagePage>
   );
 }

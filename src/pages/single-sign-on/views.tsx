@@ -2,7 +2,9 @@ import type { ClaimRefusal, LinkToConfirm } from "../../accounts/accounts.ts";
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { signInPath } from "../../http/authentication.ts";
 import type { Messages } from "../../i18n/i18n.ts";
+import { FormPage } from "../form-page.tsx";
 import { Layout } from "../layout.tsx";
+import { MessagePage } from "../message-page.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages } from "../page.ts";
 import { ButtonLink, FormEnd, Submit } from "../parts/buttons.tsx";
 import { Card, PageHeading } from "../parts/card.tsx";
@@ -10,7 +12,7 @@ import { Fact } from "../parts/fact.tsx";
 import { CodeField, PasswordField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { MessageCard, Notice } from "../parts/notice.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { StaySignedIn } from "../parts/stay-signed-in.tsx";
 import { LocalTime } from "../parts/times.tsx";
@@ -30,15 +32,12 @@ export function leaveView({ provider, url }: LeaveModel, page: PageContext): Pag
   const { singleSignOn } = page.messages;
   const heading = singleSignOn.leaving({ name: provider });
   return (
-    <Layout page={page} title={heading} privatePage width="narrow" leadsTo={url}>
-      <MessageCard icon="hand" heading={heading}>
-        <p class="lead">{singleSignOn.leavingText}</p>
-        <a class="button button-primary" href={url}>
-          <Icon name="external" />
-          <span>{singleSignOn.continueTo({ name: provider })}</span>
-        </a>
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} privatePage leadsTo={url} icon="hand" heading={heading} lead={singleSignOn.leavingText}>
+      <a class="button button-primary" href={url}>
+        <Icon name="external" />
+        <span>{singleSignOn.continueTo({ name: provider })}</span>
+      </a>
+    </MessagePage>
   );
 }
 
@@ -56,17 +55,17 @@ export function signOnView({ provider: name, next, signedOut, idleSeconds }: Sig
   const { singleSignOn } = page.messages;
   const heading = signedOut ? singleSignOn.signedOut : singleSignOn.only({ name });
   return (
-    <Layout page={page} title={heading} width="narrow">
-      <div class="card">
-        <h1>{heading}</h1>
-        <p class="lead">{signedOut ? singleSignOn.signedOutText({ name }) : singleSignOn.onlyText({ name })}</p>
-        <PostForm class="form" action="/users/auth/oidc">
-          {next !== null && <input type="hidden" name="next" value={next} />}
-          <StaySignedIn checked={false} idleSeconds={idleSeconds} />
-          <Submit label={singleSignOn.continueWith({ name })} icon="hand" look="wide" />
-        </PostForm>
-      </div>
-    </Layout>
+    <FormPage
+      page={page}
+      heading={heading}
+      lead={signedOut ? singleSignOn.signedOutText({ name }) : singleSignOn.onlyText({ name })}
+    >
+      <PostForm class="form" action="/users/auth/oidc">
+        {next !== null && <input type="hidden" name="next" value={next} />}
+        <StaySignedIn checked={false} idleSeconds={idleSeconds} />
+        <Submit label={singleSignOn.continueWith({ name })} icon="hand" look="wide" />
+      </PostForm>
+    </FormPage>
   );
 }
 
@@ -133,17 +132,14 @@ function explainRefusal(
 export function problemView(model: ProblemModel, page: PageContext): Page {
   const { icon, heading, text, detail } = explain(model, page.messages);
   return (
-    <Layout page={page} title={heading} privatePage width="narrow">
-      <MessageCard icon={icon} heading={heading}>
-        <p class="lead">{text}</p>
-        {detail !== undefined && <p dir="auto">{detail}</p>}
-        {page.user === null ? (
-          <ButtonLink to={signInPath} label={page.messages.singleSignOn.backToSignIn} />
-        ) : (
-          <ButtonLink to="/" label={page.messages.failure.home} />
-        )}
-      </MessageCard>
-    </Layout>
+    <MessagePage page={page} privatePage icon={icon} heading={heading} lead={text}>
+      {detail !== undefined && <p dir="auto">{detail}</p>}
+      {page.user === null ? (
+        <ButtonLink to={signInPath} label={page.messages.singleSignOn.backToSignIn} />
+      ) : (
+        <ButtonLink to="/" label={page.messages.failure.home} />
+      )}
+    </MessagePage>
   );
 }
 
@@ -160,24 +156,25 @@ interface CodeModel {
 export function codeView({ provider: name, email, state }: CodeModel, page: PageContext): Page {
   const { singleSignOn } = page.messages;
   return (
-    <Layout page={page} title={singleSignOn.prove} privatePage width="narrow">
-      <div class="card">
-        <h1>{singleSignOn.prove}</h1>
-        <p class="lead">{singleSignOn.codeLead({ name, email })}</p>
-        <FormNotices state={state} />
-        <PostForm class="form" action={signOnCodePath} autoComplete="off">
-          <CodeField
-            of="digits"
-            id="code"
-            label={singleSignOn.code}
-            hint={singleSignOn.codeHint}
-            problem={state.problems.code}
-            focus
-          />
-          <Submit label={singleSignOn.codeSubmit} look="wide" />
-        </PostForm>
-      </div>
-    </Layout>
+    <FormPage
+      page={page}
+      privatePage
+      heading={singleSignOn.prove}
+      lead={singleSignOn.codeLead({ name, email })}
+      state={state}
+    >
+      <PostForm class="form" action={signOnCodePath} autoComplete="off">
+        <CodeField
+          of="digits"
+          id="code"
+          label={singleSignOn.code}
+          hint={singleSignOn.codeHint}
+          problem={state.problems.code}
+          focus
+        />
+        <Submit label={singleSignOn.codeSubmit} look="wide" />
+      </PostForm>
+    </FormPage>
   );
 }
 
@@ -206,44 +203,45 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
   const asks = by === "password" || by === "sign_in";
   const otherWay = pageHref(page, `${signInPath}?next=${encodeURIComponent(confirmLinkPath)}`);
   return (
-    <Layout page={page} title={singleSignOn.confirm} privatePage width="narrow">
-      <div class="card">
-        <h1>{singleSignOn.confirm}</h1>
-        <p class="lead">{singleSignOn.confirmLead({ name, providerEmail, accountEmail })}</p>
-        <p>{singleSignOn.confirmWhy({ name })}</p>
-        <FormNotices state={state} />
-        {model.isMailed && (
-          <Notice tone="success" icon="check" alert text={singleSignOn.mailLinkSent({ accountEmail })} />
-        )}
-        {by === "consent" && <p>{singleSignOn.consent}</p>}
-        {by === "mailed" && <p>{singleSignOn.consentMailed}</p>}
-        {by === "sign_in" ? (
-          <SignInFirst model={model} />
-        ) : (
-          <PostForm class="form" action={confirmLinkPath}>
-            {by === "mailed" && <input type="hidden" name="token" value={mailed} />}
-            {by === "password" && (
-              <>
-                <input type="hidden" autoComplete="username" value={accountEmail} />
-                <PasswordField
-                  id="password"
-                  label={singleSignOn.password}
-                  problem={state.problems.password}
-                  focus={state.problems.password !== undefined}
-                />
-              </>
-            )}
-            <Submit label={singleSignOn.confirmSubmit} look="wide" />
-          </PostForm>
-        )}
-        {asks && link.mails && <MailLink accountEmail={accountEmail} />}
-        {asks && !only && (
-          <a class={by === "sign_in" ? "button button-primary" : "button"} href={otherWay}>
-            {singleSignOn.signInOtherwise}
-          </a>
-        )}
-      </div>
-    </Layout>
+    <FormPage
+      page={page}
+      privatePage
+      heading={singleSignOn.confirm}
+      lead={singleSignOn.confirmLead({ name, providerEmail, accountEmail })}
+    >
+      <p>{singleSignOn.confirmWhy({ name })}</p>
+      <FormNotices state={state} />
+      {model.isMailed && (
+        <Notice tone="success" icon="check" alert text={singleSignOn.mailLinkSent({ accountEmail })} />
+      )}
+      {by === "consent" && <p>{singleSignOn.consent}</p>}
+      {by === "mailed" && <p>{singleSignOn.consentMailed}</p>}
+      {by === "sign_in" ? (
+        <SignInFirst model={model} />
+      ) : (
+        <PostForm class="form" action={confirmLinkPath}>
+          {by === "mailed" && <input type="hidden" name="token" value={mailed} />}
+          {by === "password" && (
+            <>
+              <input type="hidden" autoComplete="username" value={accountEmail} />
+              <PasswordField
+                id="password"
+                label={singleSignOn.password}
+                problem={state.problems.password}
+                focus={state.problems.password !== undefined}
+              />
+            </>
+          )}
+          <Submit label={singleSignOn.confirmSubmit} look="wide" />
+        </PostForm>
+      )}
+      {asks && link.mails && <MailLink accountEmail={accountEmail} />}
+      {asks && !only && (
+        <a class={by === "sign_in" ? "button button-primary" : "button"} href={otherWay}>
+          {singleSignOn.signInOtherwise}
+        </a>
+      )}
+    </FormPage>
   );
 }
 
