@@ -218,13 +218,7 @@ function PasswordSection({ model }: AccountProps) {
         )}
         <NewPasswordField id="new_password" label={password.new} problem={model.state.problems.new_password} />
         {model.tokensInUse > 0 && (
-          <Checkbox
-            id={revokeTokensField}
-            name={revokeTokensField}
-            label={password.revokeTokens}
-            hint={password.revokeTokensHint}
-            checked
-          />
+          <Checkbox id={revokeTokensField} label={password.revokeTokens} hint={password.revokeTokensHint} checked />
         )}
         <FormEnd label={model.hasPassword ? password.submit : password.submitFirst} />
       </PostForm>

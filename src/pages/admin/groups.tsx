@@ -236,7 +236,6 @@ function GroupFields({ typed, hasClaims }: GroupFieldsProps) {
       ) : null}
       <Checkbox
         id="sharesActivity"
-        name="sharesActivity"
         label={text.sharesActivity}
         hint={text.sharesActivityHint}
         checked={typed.sharesActivity}

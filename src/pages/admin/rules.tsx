@@ -296,7 +296,6 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
               <Checkbox
                 key={kind}
                 id={`kind_${kind}`}
-                name={`kind_${kind}`}
                 label={page.messages.kinds[kind]}
                 hint=""
                 checked={rules.kinds.includes(kind)}
@@ -326,7 +325,7 @@ function Box({ name, isOn, hint = "", model }: RuleProps & { readonly isOn: bool
   const page = usePage();
   const label = page.messages.admin.rulesPage.fields[name];
   const full = `${hint} ${hintOf(name, model, page)}`.trim();
-  return <Checkbox id={name} name={name} label={label} hint={full} checked={isOn} />;
+  return <Checkbox id={name} label={label} hint={full} checked={isOn} />;
 }
 
 function NumberRule({ name, model }: RuleProps & { readonly name: "passphraseMinLength" | "maxMinutes" | "maxViews" }) {

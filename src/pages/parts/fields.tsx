@@ -3,6 +3,8 @@ import { passwordLimits } from "../../accounts/accounts.ts";
 import type { Range } from "../../config/config.ts";
 import { useMessages } from "../page.ts";
 import { ShowButton } from "./buttons.tsx";
+import { keepFirstLineEnd } from "./exact-text.tsx";
+import { LongText } from "./long-text.tsx";
 
 export interface ControlAttributes {
   readonly id: string;
@@ -67,14 +69,15 @@ export function Field({ id, label, hint, problem, wrongPassphrase, besideLabel, 
 
 export interface CheckboxProps {
   readonly id: string;
-  readonly name: string;
+  /** `id` by default. */
+  readonly name?: string;
   readonly label: string;
   readonly hint: string;
   readonly checked: boolean;
 }
 
 /** The hidden field sends the unchecked state too: otherwise "no" and "not on the form" would be the same. */
-export function Checkbox({ id, name, label, hint, checked }: CheckboxProps) {
+export function Checkbox({ id, name = id, label, hint, checked }: CheckboxProps) {
   return (
     <div class="checkbox">
       <input type="hidden" name={name} value="0" />
@@ -152,6 +155,38 @@ export function TextField({ value, required = false, placeholder, ...field }: Te
       {...field}
       value={value}
       input={{ type: "text", placeholder, dir: "auto", required, autoComplete: "off" }}
+    />
+  );
+}
+
+export interface TextAreaFieldProps extends InputFieldProps {
+  readonly value: string;
+  readonly besideLabel?: ComponentChildren;
+  readonly rows: number;
+  readonly placeholder?: string | undefined;
+  /** Further attributes. */
+  readonly area?: ComponentProps<"textarea">;
+}
+
+/** Lines in any language. */
+export function TextAreaField({ name, value, rows, placeholder, focus = false, area, ...field }: TextAreaFieldProps) {
+  return (
+    <Field
+      {...field}
+      control={(attributes) => (
+        <textarea
+          {...attributes}
+          class="input"
+          name={name ?? attributes.id}
+          rows={rows}
+          placeholder={placeholder}
+          dir="auto"
+          {...area}
+          data-focus={focus ? true : undefined}
+        >
+          <LongText text={keepFirstLineEnd(value)} />
+        </textarea>
+      )}
     />
   );
 }

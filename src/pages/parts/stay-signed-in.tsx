@@ -16,9 +16,7 @@ export function StaySignedIn({ checked, idleSeconds }: StaySignedInProps) {
   const { signIn, formats } = useMessages();
   const idleMs = idleSeconds * secondMs;
   const time = idleMs % dayMs === 0 ? formats.timeSpan(idleMs / minuteMs) : formats.duration(idleMs);
-  return (
-    <Checkbox id={stayField} name={stayField} label={signIn.stay} hint={signIn.stayHint({ time })} checked={checked} />
-  );
+  return <Checkbox id={stayField} label={signIn.stay} hint={signIn.stayHint({ time })} checked={checked} />;
 }
 
 export function staysSignedIn(form: Parameters<typeof textOf>[0]): boolean {

@@ -11,8 +11,7 @@ import { List } from "../lists/list.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, untranslated, useMessages } from "../page.ts";
 import { ButtonLink, Submit } from "../parts/buttons.tsx";
 import { Card, PageHeading } from "../parts/card.tsx";
-import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Checkbox, Field, NumberField, SelectField, TextField } from "../parts/fields.tsx";
+import { Checkbox, NumberField, SelectField, TextAreaField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { problemsAt } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
@@ -159,24 +158,16 @@ function PresetForm({ model }: Props) {
         <input type="hidden" name="revision" value={String(typed.revision)} />
         <TextField id="name" label={text.name} value={typed.name} problem={state.problems.name} required />
         <Settings model={model} />
-        <Field
+        <TextAreaField
           id="fields"
           label={text.fields}
           hint={text.fieldsHint}
           problem={state.problems.fields}
-          control={(attributes) => (
-            <textarea {...attributes} class="input" name="fields" rows={3} dir="auto" spellcheck={false}>
-              {keepFirstLineEnd(typed.fields)}
-            </textarea>
-          )}
+          value={typed.fields}
+          rows={3}
+          area={{ spellcheck: false }}
         />
-        <Checkbox
-          id="is_default"
-          name="is_default"
-          label={text.isDefault}
-          hint={text.isDefaultHint}
-          checked={typed.isDefault}
-        />
+        <Checkbox id="is_default" label={text.isDefault} hint={text.isDefaultHint} checked={typed.isDefault} />
         <div class="form-end">
           {typed.was !== "" && <ButtonLink to={target.path} label={text.make} />}
           <Submit label={admin.save} />

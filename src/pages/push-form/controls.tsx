@@ -6,10 +6,8 @@ import type { Policy } from "../../policies/policies.ts";
 import { accountPath } from "../account/path.ts";
 import { pageHref, useMessages, usePage } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
-import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Field, InputField, type InputFieldProps, NumberField, SelectField } from "../parts/fields.tsx";
+import { InputField, type InputFieldProps, NumberField, SelectField, TextAreaField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { LongText } from "../parts/long-text.tsx";
 import { FileInput } from "./file-input.tsx";
 import type { ControlProps, PushForm } from "./form.ts";
 import { type RuledField, ruleHint, sentences } from "./rule-hints.ts";
@@ -62,12 +60,12 @@ interface TextAreaProps extends ControlProps {
 }
 
 /** Without a maxlength: a browser would silently cut a pasted secret. */
-function TextArea({ field: { name, value, ...field }, form, hint, placeholder, rows, required }: TextAreaProps) {
+function TextArea({ field, form, hint, placeholder, rows, required }: TextAreaProps) {
   const { newPush, problems } = useMessages();
   const { id } = field;
   return (
     <div class="counted">
-      <Field
+      <TextAreaField
         {...field}
         hint={hint}
         besideLabel={
@@ -83,23 +81,16 @@ function TextArea({ field: { name, value, ...field }, form, hint, placeholder, r
             </button>
           </>
         }
-        control={(attributes) => (
-          <textarea
-            {...attributes}
-            class="input input-secret"
-            name={name}
-            rows={rows}
-            placeholder={placeholder}
-            dir="auto"
-            required={required}
-            spellcheck={false}
-            autoComplete="off"
-            autoCapitalize="off"
-            data-focus={form.edited === null && required ? true : undefined}
-          >
-            <LongText text={keepFirstLineEnd(value)} />
-          </textarea>
-        )}
+        rows={rows}
+        placeholder={placeholder}
+        focus={form.edited === null && required}
+        area={{
+          class: "input input-secret",
+          required,
+          spellcheck: false,
+          autoComplete: "off",
+          autoCapitalize: "off",
+        }}
       />
       <p
         class="counter"

@@ -4,8 +4,7 @@ import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { codePointsUpTo, isSealedLabel, type PushOption, pushLimits } from "../../pushes/pushes.ts";
 import { type PageContext, useMessages, usePage } from "../page.ts";
-import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Checkbox, Field, InputField, TextField } from "../parts/fields.tsx";
+import { Checkbox, InputField, TextAreaField, TextField } from "../parts/fields.tsx";
 import type { FieldProblem } from "../parts/notice.tsx";
 import type { FormState } from "../take-form.ts";
 import {
@@ -213,16 +212,7 @@ const pushFields = {
     label: (_, { newPush }) => newPush.note,
     whenSet: ({ newPush }) => newPush.set.note,
     problem: ({ limits }, { problems }) => problems.tooLong({ max: limits.noteCharactersMax }),
-    control: ({ field: { name, value, ...field } }) => (
-      <Field
-        {...field}
-        control={(attributes) => (
-          <textarea {...attributes} class="input" name={name} rows={2} dir="auto">
-            {keepFirstLineEnd(value)}
-          </textarea>
-        )}
-      />
-    ),
+    control: ({ field }) => <TextAreaField {...field} rows={2} />,
   }),
   notifyEmailsTo: text({
     group: "mail",

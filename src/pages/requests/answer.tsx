@@ -5,10 +5,8 @@ import type { NewAnswer, OpenRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { MessagePage } from "../message-page.tsx";
 import { type Page, type PageContext, pageHref, untranslated, useMessages } from "../page.ts";
-import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Field } from "../parts/fields.tsx";
+import { Field, TextAreaField } from "../parts/fields.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
-import { LongText } from "../parts/long-text.tsx";
 import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { SendingMeter } from "../parts/sending-meter.tsx";
@@ -157,24 +155,13 @@ function AnswerFields({
   return (
     <>
       {request.wantsText && (
-        <Field
+        <TextAreaField
           id={fieldIds.payload}
           label={text.text}
           problem={problems.payload}
-          control={(attributes) => (
-            <textarea
-              {...attributes}
-              class="input"
-              name="payload"
-              rows={6}
-              dir="auto"
-              spellcheck={false}
-              autoComplete="off"
-              required={!request.wantsFiles}
-            >
-              <LongText text={keepFirstLineEnd(payload)} />
-            </textarea>
-          )}
+          value={payload}
+          rows={6}
+          area={{ spellcheck: false, autoComplete: "off", required: !request.wantsFiles }}
         />
       )}
       {request.wantsFiles && (

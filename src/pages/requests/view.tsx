@@ -4,8 +4,7 @@ import { type Column, Facts, List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";
 import { ButtonLink, ShowButton } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
-import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Checkbox, Field, NumberField, TextField } from "../parts/fields.tsx";
+import { Checkbox, Field, NumberField, TextAreaField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -122,16 +121,14 @@ function TitleAndNote({ form, state }: RequestFormProps) {
         required
         focus
       />
-      <Field
+      <TextAreaField
         id={fieldIds.note}
         label={text.note}
         hint={text.noteHint}
         problem={state.problems.note}
-        control={(attributes) => (
-          <textarea {...attributes} class="input" name={fieldIds.note} rows={3} dir="auto" autoComplete="off">
-            {keepFirstLineEnd(form.note)}
-          </textarea>
-        )}
+        value={form.note}
+        rows={3}
+        area={{ autoComplete: "off" }}
       />
     </>
   );
@@ -146,16 +143,9 @@ function WantedKinds({ form, state, takesText, takesFiles }: WantedKindsProps) {
       <fieldset class="choices">
         <legend class="field-label">{text.wants}</legend>
         {state.problems.wantsText !== undefined && <p class="field-problem">{state.problems.wantsText}</p>}
-        <Checkbox
-          id={fieldIds.wantsText}
-          name={fieldIds.wantsText}
-          label={text.wantsText}
-          hint={text.wantsTextHint}
-          checked={form.wantsText}
-        />
+        <Checkbox id={fieldIds.wantsText} label={text.wantsText} hint={text.wantsTextHint} checked={form.wantsText} />
         <Checkbox
           id={fieldIds.wantsFiles}
-          name={fieldIds.wantsFiles}
           label={text.wantsFiles}
           hint={text.wantsFilesHint}
           checked={form.wantsFiles}

@@ -4,21 +4,15 @@ import { ProofFields } from "../factors/proof.tsx";
 import { type PartProps, useMessages } from "../page.ts";
 import { FormEnd } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
-import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Checkbox, Field, SelectField, TextField } from "../parts/fields.tsx";
+import { Checkbox, SelectField, TextAreaField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { fieldNames, offeredDays, type TokenField, type TokensModel } from "./model.ts";
+import { fieldNames, offeredDays, type TokensModel } from "./model.ts";
 
 type Props = PartProps<TokensModel>;
 
-const fieldIds: Readonly<Record<Exclude<TokenField, "proof">, string>> = {
-  name: "name",
-  scopes: fieldNames.scopes.create,
-  expiresInDays: "expires_in_days",
-  networks: "networks",
-};
+const fieldIds = { ...fieldNames, scopes: fieldNames.scopes.create };
 
 export function TokenFormCard({ model }: Props) {
   const messages = useMessages();
@@ -29,32 +23,31 @@ export function TokenFormCard({ model }: Props) {
     <Card id="make" heading={tokens.make} class="token-form">
       <FormNotices state={model.state} problems={found} />
       <PostForm class="form" action={model.path}>
-        <Name model={model} />
+        <TextField
+          id={fieldIds.name}
+          label={tokens.name}
+          hint={tokens.nameHint}
+          problem={model.state.problems.name}
+          value={model.form.name}
+          required
+        />
         <Scopes model={model} />
         <Expiry model={model} />
-        <Networks model={model} />
+        <TextAreaField
+          id={fieldIds.networks}
+          label={tokens.networks}
+          hint={tokens.networksHint}
+          problem={model.state.problems.networks}
+          value={model.form.networks}
+          rows={2}
+          area={{ dir: "ltr", spellcheck: false, autoComplete: "off" }}
+        />
         {model.proof !== null && (
           <ProofFields id="token_proof" offered={model.proof} problem={model.state.problems.proof} />
         )}
         <FormEnd label={tokens.submit} />
       </PostForm>
     </Card>
-  );
-}
-
-function Name({ model }: Props) {
-  const { tokens } = useMessages();
-  const { form, state } = model;
-  return (
-    <TextField
-      id={fieldIds.name}
-      name={fieldNames.name}
-      label={tokens.name}
-      hint={tokens.nameHint}
-      problem={state.problems.name}
-      value={form.name}
-      required
-    />
   );
 }
 
@@ -91,7 +84,6 @@ function Scopes({ model }: Props) {
         <Checkbox
           key={scope}
           id={fieldNames.scopes[scope]}
-          name={fieldNames.scopes[scope]}
           label={words[scope].label}
           hint={words[scope].hint}
           checked={form.scopes.includes(scope)}
@@ -110,7 +102,6 @@ function Expiry({ model }: Props) {
   return (
     <SelectField
       id={fieldIds.expiresInDays}
-      name={fieldNames.expiresInDays}
       label={tokens.expires}
       hint={tokens.expiresHint}
       problem={state.problems.expiresInDays}
@@ -119,32 +110,6 @@ function Expiry({ model }: Props) {
         { value: "", label: tokens.noExpiry },
         ...days.map((count) => ({ value: String(count), label: tokens.afterDays({ count }) })),
       ]}
-    />
-  );
-}
-
-function Networks({ model }: Props) {
-  const { tokens } = useMessages();
-  const { form, state } = model;
-  return (
-    <Field
-      id={fieldIds.networks}
-      label={tokens.networks}
-      hint={tokens.networksHint}
-      problem={state.problems.networks}
-      control={(attributes) => (
-        <textarea
-          {...attributes}
-          class="input"
-          name={fieldNames.networks}
-          rows={2}
-          dir="ltr"
-          spellcheck={false}
-          autoComplete="off"
-        >
-          {keepFirstLineEnd(form.networks)}
-        </textarea>
-      )}
     />
   );
 }
