@@ -105,6 +105,12 @@ const asset = { group: "recipient", access: "public" } as const;
 
 const mailsLinks = (config: Config) => config.linkDeliveries.enabled;
 
+/** With `/r` at its end, a link always shows the retrieval step. */
+const linkRoutes = ["/p/:token", "/p/:token/r"].flatMap((path): readonly PageRoute[] => [
+  { ...recipient, method: "GET", path, handler: showPush, retrieval: true },
+  { ...recipient, method: "POST", path, handler: claimByForm, retrieval: true },
+]);
+
 /** Every page: its address, who may request it and what answers. */
 const pageRoutes: readonly PageRoute[] = [
   { ...creator, method: "GET", path: "/", handler: withOldParameters(showNewPush) },
@@ -114,34 +120,7 @@ const pageRoutes: readonly PageRoute[] = [
   ...uploadRoutes,
   { ...session, method: "GET", path: "/p", handler: withOldParameters(showDashboard) },
   { ...session, method: "POST", path: deletePath, handler: deleteSelected, retrieval: true },
-  {
-    ...recipient,
-    method: "GET",
-    path: "/p/:token",
-    handler: (page: PageRequest) => showPush(page, { asksForStep: false }),
-    retrieval: true,
-  },
-  {
-    ...recipient,
-    method: "POST",
-    path: "/p/:token",
-    handler: (page: PageRequest) => claimByForm(page, { asksForStep: false }),
-    retrieval: true,
-  },
-  {
-    ...recipient,
-    method: "GET",
-    path: "/p/:token/r",
-    handler: (page: PageRequest) => showPush(page, { asksForStep: true }),
-    retrieval: true,
-  },
-  {
-    ...recipient,
-    method: "POST",
-    path: "/p/:token/r",
-    handler: (page: PageRequest) => claimByForm(page, { asksForStep: true }),
-    retrieval: true,
-  },
+  ...linkRoutes,
   { ...visitor, method: "GET", path: "/p/:token/preview", handler: showCreated },
   { ...visitor, method: "GET", path: "/p/:token/r/preview", handler: showCreated },
   { ...visitor, method: "GET", path: "/p/:token/preview/qr", handler: downloadCode },

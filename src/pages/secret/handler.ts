@@ -15,70 +15,51 @@ import { secretView } from "./view.tsx";
  * claims a view only if the push needs neither a retrieval step nor a passphrase nor a key that only the browser has; otherwise
  * the step's POST claims it.
  */
-export async function showPush(
-  page: PageRequest,
-  { asksForStep }: { readonly asksForStep: boolean },
-): Promise<FastifyReply> {
+export async function showPush(page: PageRequest): Promise<FastifyReply> {
   const { urlToken } = page;
   const push = urlToken === undefined ? undefined : await page.services.pushes.find(urlToken, page.actor);
   if (urlToken === undefined || push === undefined) return renderGone(page);
-  if (!push.expired && (asksForStep || hasStep(push))) {
-    return renderStep(page, { push, status: 200, refusal: null, asksForStep });
-  }
-  return await claim(page, { urlToken, passphrase: undefined, asksForStep });
+  if (!push.expired && (asksForStep(page) || hasStep(push))) return renderStep(page, push, 200);
+  return await claim(page, urlToken, {});
 }
 
-export async function claimByForm(
-  page: PageRequest,
-  { asksForStep }: { readonly asksForStep: boolean },
-): Promise<FastifyReply> {
+/** The link always shows the retrieval step. */
+function asksForStep({ request }: PageRequest): boolean {
+  return request.routeOptions.url === "/p/:token/r";
+}
+
+export async function claimByForm(page: PageRequest): Promise<FastifyReply> {
   const form = await page.form();
   const { passphrase } = form;
   const { urlToken } = page;
   if (urlToken === undefined) return renderGone(page);
-  return await claim(page, {
-    urlToken,
-    passphrase: typeof passphrase === "string" ? passphrase : undefined,
+  return await claim(page, urlToken, {
+    ...(typeof passphrase === "string" && { passphrase }),
     idempotencyKey: formIdempotencyKey(form),
-    asksForStep,
   });
 }
 
 async function claim(
   page: PageRequest,
-  {
-    urlToken,
-    passphrase,
-    idempotencyKey,
-    asksForStep,
-  }: { urlToken: string; passphrase: string | undefined; idempotencyKey?: string | undefined; asksForStep: boolean },
+  urlToken: string,
+  sent: { readonly passphrase?: string; readonly idempotencyKey?: string | undefined },
 ): Promise<FastifyReply> {
-  const request = {
-    counting: "strangers",
-    reserveAnswer: page.reserveAnswer,
-    idempotencyKey,
-    tellsLastView: true,
-  } as const;
-  const claimed = await page.services.pushes.claimView(
-    urlToken,
-    passphrase === undefined ? request : { ...request, passphrase },
-    page.actor,
-  );
+  const request = { counting: "strangers", reserveAnswer: page.reserveAnswer, tellsLastView: true } as const;
+  const claimed = await page.services.pushes.claimView(urlToken, { ...request, ...sent }, page.actor);
   switch (claimed.outcome) {
     case "revealed":
       return renderSecret(page, claimed);
     case "passphrase_required":
-      return renderStep(page, { push: claimed.push, status: 401, refusal: null, asksForStep });
+      return renderStep(page, claimed.push, 401);
     case "wrong_passphrase":
-      return renderStep(page, { push: claimed.push, status: 401, refusal: { reason: "wrong" }, asksForStep });
+      return renderStep(page, claimed.push, 401, { reason: "wrong" });
     case "too_many_attempts": {
       const { retryAfterSeconds } = claimed;
       page.retryAfter(retryAfterSeconds);
-      const refusal = { reason: "too_many", retryAfterSeconds } as const;
-      return renderStep(page, { push: null, status: 429, refusal, asksForStep });
+      return renderStep(page, null, 429, { reason: "too_many", retryAfterSeconds });
     }
     case "key_used":
-      return renderStep(page, { push: claimed.push, status: 422, refusal: { reason: "used" }, asksForStep });
+      return renderStep(page, claimed.push, 422, { reason: "used" });
     case "gone":
     case "unknown":
       return renderGone(page);
@@ -89,14 +70,11 @@ async function claim(
 
 async function renderStep(
   page: PageRequest,
-  {
-    push,
-    status,
-    refusal,
-    asksForStep,
-  }: { push: Push | null; status: number; refusal: StepModel["refusal"]; asksForStep: boolean },
+  push: Push | null,
+  status: number,
+  refusal: StepModel["refusal"] = null,
 ): Promise<FastifyReply> {
-  const path = `/p/${page.urlToken ?? ""}${asksForStep ? "/r" : ""}`;
+  const path = `/p/${page.urlToken ?? ""}${asksForStep(page) ? "/r" : ""}`;
   const model = {
     action: path,
     // Browsers send it again when the opened page is reloaded.
