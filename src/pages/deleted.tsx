@@ -5,7 +5,7 @@ import type { Page, PageContext } from "./page.ts";
 import { HomeButton } from "./parts/buttons.tsx";
 import type { PageRequest } from "./request.ts";
 import { ownPath } from "./return-path.ts";
-import { isOwn } from "./secret/handler.ts";
+import { isOwn } from "./secret/model.ts";
 
 /** `POST /p/:token/expire` */
 export async function deletePush(page: PageRequest): Promise<FastifyReply> {

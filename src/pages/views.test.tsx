@@ -22,8 +22,8 @@ import { presetsView } from "./presets/view.tsx";
 import { type PushValues, valuesOf } from "./push-form/fields.tsx";
 import { formLimits, type PushForm } from "./push-form/form.ts";
 import { robotView } from "./robot.tsx";
-import type { SecretModel } from "./secret/model.ts";
-import { type StepModel, stepView } from "./secret/step-view.tsx";
+import type { SecretModel, StepModel } from "./secret/model.ts";
+import { stepView } from "./secret/step-view.tsx";
 import { secretView } from "./secret/view.tsx";
 import { breakGlassView } from "./single-sign-on/break-glass.tsx";
 import {

@@ -12,7 +12,7 @@ import { qrCodePng, qrCodeSvg } from "../parts/qr-code.tsx";
 import { recipientsProblem } from "../push-form/fields.tsx";
 import { formLimits } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
-import { hasStep, isOwn, mayDelete } from "../secret/handler.ts";
+import { hasStep, isOwn, mayDelete } from "../secret/model.ts";
 import { type FormDeclaration, formHandler, untouched } from "../take-form.ts";
 import { createdView, type MailForm } from "./view.tsx";
 

@@ -32,7 +32,7 @@ import { byKindOption } from "../push-form/options.ts";
 import { labelsOf, type OfferedPresets, presetValues } from "../push-form/presets.tsx";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { withNext } from "../return-path.ts";
-import { isOwn } from "../secret/handler.ts";
+import { isOwn } from "../secret/model.ts";
 import { type FormDeclaration, type FormState, isSessionProblem, refused, takeForm, untouched } from "../take-form.ts";
 import { adoptOldCookies, rememberedSettings, rememberSettings } from "./remembered.ts";
 import { type NewPushForm, newPushView } from "./view.tsx";

@@ -1,13 +1,11 @@
 import type { FastifyReply } from "fastify";
 import { unreachable } from "../../base/errors.ts";
-import { mayBeViewable } from "../../base/viewable-type.ts";
-import { makeOpaqueToken } from "../../crypto/tokens.ts";
-import { zipPath } from "../../http/downloads.ts";
 import { formIdempotencyKey } from "../../http/parameters.ts";
-import type { Actor, ClaimOutcome, Push } from "../../pushes/pushes.ts";
+import type { Push } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
 import type { PageRequest } from "../request.ts";
-import { type StepModel, stepView, type Viewer } from "./step-view.tsx";
+import { hasStep, type Revealed, type StepRefusal, secretModel, stepModel } from "./model.ts";
+import { stepView } from "./step-view.tsx";
 import { secretView } from "./view.tsx";
 
 /**
@@ -72,25 +70,10 @@ async function renderStep(
   page: PageRequest,
   push: Push | null,
   status: number,
-  refusal: StepModel["refusal"] = null,
+  refusal: StepRefusal | null = null,
 ): Promise<FastifyReply> {
-  const path = `/p/${page.urlToken ?? ""}${asksForStep(page) ? "/r" : ""}`;
-  const model = {
-    action: path,
-    // Browsers send it again when the opened page is reloaded.
-    idempotencyKey: makeOpaqueToken(page.services.random),
-    retrySeconds: page.services.config.claimRetrySeconds,
-    passphraseRequired: push?.passphraseRequired ?? true,
-    refusal,
-    viewsRemaining: push?.viewsRemaining ?? null,
-    endToEnd: push?.endToEnd ?? null,
-    expiresAt: push?.expiresAt ?? null,
-    viewer: push === null ? "recipient" : viewerOf(push, page.actor),
-    sender: push === null ? null : await page.services.pushes.findSender(push),
-    auditPath:
-      push !== null && isOwn(push, page.actor) && !page.context().recipientsOnly ? `/p/${push.urlToken}/audit` : null,
-  } as const;
-  return page.render(stepView, model, { status, selfPath: path, compressible: true });
+  const model = await stepModel(page, push, refusal, asksForStep(page));
+  return page.render(stepView, model, { status, selfPath: model.action, compressible: true });
 }
 
 /** A URL of these characters goes into the Location header unchanged; any other one as a browser would write it. */
@@ -103,56 +86,9 @@ function redirectTarget(payload: string): string | undefined {
   return headerSafe.test(payload) ? payload : parsed.href;
 }
 
-function renderSecret(
-  page: PageRequest,
-  { push, payload, fields, files, sender, earlierViews, repeated }: Extract<ClaimOutcome, { outcome: "revealed" }>,
-): FastifyReply {
+function renderSecret(page: PageRequest, revealed: Revealed): FastifyReply {
+  const { push, payload, files } = revealed;
   // The content security policy stops a form's POST that redirects to another site, so only a GET redirects.
   const target = push.kind === "url" && files.length === 0 && page.isGet ? redirectTarget(payload) : undefined;
-  if (target !== undefined) return page.redirectToUrl(target);
-  const { config } = page.services;
-  const viewer = viewerOf(push, page.actor);
-  const ended = viewer === "recipient" && push.viewsRemaining === 0;
-  return page.render(secretView, {
-    kind: push.kind,
-    endToEnd: push.endToEnd,
-    payload,
-    fields,
-    files: files.map(({ filename, contentType, sizeBytes, ticket }) => ({
-      filename,
-      sizeBytes,
-      href: `/files/${ticket}`,
-      viewHref: push.endToEnd === null && mayBeViewable(contentType) ? `/files/${ticket}/view` : null,
-    })),
-    zipHref:
-      (files.length > 1 && push.endToEnd === null ? zipPath(files.map(({ ticket }) => ticket)) : undefined) ?? null,
-    ticketTtlSeconds: config.files.ticketTtlSeconds,
-    blur: config.kinds[push.kind].blur,
-    viewsRemaining: push.viewsRemaining,
-    expiresAt: push.expiresAt,
-    viewer,
-    sender,
-    earlierViews: viewer === "recipient" ? earlierViews : null,
-    repeated,
-    deletePath: !ended && mayDelete(push, page.actor) ? `/p/${push.urlToken}/expire` : null,
-  });
-}
-
-/** Its link opens nothing before a click, so that a link preview uses up no view. */
-export function hasStep({ retrievalStep, passphraseRequired, endToEnd }: Push): boolean {
-  return retrievalStep || passphraseRequired || endToEnd !== null;
-}
-
-export function mayDelete(push: Push, actor: Actor): boolean {
-  return push.deletableByViewer || isOwn(push, actor);
-}
-
-export function isOwn(push: Push, actor: Actor): boolean {
-  return actor.user !== null && push.ownerId !== null && push.ownerId === actor.user.id;
-}
-
-function viewerOf(push: Push, actor: Actor): Viewer {
-  if (push.isAnswer) return "recipient";
-  if (isOwn(push, actor)) return "owner";
-  return actor.user?.admin === true ? "administrator" : "recipient";
+  return target === undefined ? page.render(secretView, secretModel(page, revealed)) : page.redirectToUrl(target);
 }

@@ -44,10 +44,10 @@ export function Veiled({ blur, label, children }: VeiledProps) {
 
 /** Before the secret, so that it is on the first screen however long the secret is. */
 function Actions() {
-  const messages = useMessages();
+  const { actions } = useMessages();
   return (
     <div class="secret-actions">
-      <CopyButton of="payload" label={messages.actions.copy} primary />
+      <CopyButton of="payload" label={actions.copy} primary />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { nameOf } from "../../branding/branding.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import { asksForPassphrase, type EndToEnd } from "../../pushes/pushes.ts";
+import { asksForPassphrase } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { ShowButton, Submit } from "../parts/buttons.tsx";
@@ -10,37 +10,7 @@ import { Emblem } from "../parts/logo.tsx";
 import { Notice, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { ShortTime } from "../parts/times.tsx";
-
-/** Only the views of recipients are counted; those of owners and administrators are logged. */
-export type Viewer = "recipient" | "owner" | "administrator";
-
-export interface StepModel {
-  /** Path that the form is posted to; the POST claims the view. */
-  readonly action: string;
-  /** A random text that lets the POST be repeated. */
-  readonly idempotencyKey: string;
-  /** For how long the POST can be repeated. */
-  readonly retrySeconds: number;
-  readonly passphraseRequired: boolean;
-  /** Why the attempt before this one failed; null on the first visit. */
-  readonly refusal:
-    | { readonly reason: "wrong" }
-    /** The form was sent before: to show the secret again is another view. */
-    | { readonly reason: "used" }
-    | { readonly reason: "too_many"; readonly retryAfterSeconds: number }
-    | null;
-  /** null where the page must not reveal anything about the push yet. */
-  readonly viewsRemaining: number | null;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number | null;
-  readonly viewer: Viewer;
-  /** The address of the owner; null: it is not shown. */
-  readonly sender: string | null;
-  /** null: the server shows the secret. */
-  readonly endToEnd: EndToEnd | null;
-  /** The audit trail, for owners where it is served; null for everybody else. */
-  readonly auditPath: string | null;
-}
+import type { StepModel } from "./model.ts";
 
 const formId = "open";
 

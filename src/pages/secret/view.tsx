@@ -10,7 +10,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { LocalTime, ShortTime } from "../parts/times.tsx";
 import { FieldRows } from "./fields-view.tsx";
-import type { SecretFile, SecretModel } from "./model.ts";
+import type { SecretModel } from "./model.ts";
 import { ClipboardStatus, PayloadChoices, QrPayload, TextPayload } from "./payload-box.tsx";
 import { SealedContent } from "./sealed-view.tsx";
 
@@ -289,7 +289,7 @@ function Size({ text }: { readonly text: string }) {
 }
 
 interface OnlyFileProps extends Pick<FilesProps, "isPrimary"> {
-  readonly file: SecretFile;
+  readonly file: SecretModel["files"][number];
 }
 
 function OnlyFile({ file: { filename, sizeBytes, href, viewHref }, isPrimary }: OnlyFileProps) {
