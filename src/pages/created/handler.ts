@@ -2,8 +2,7 @@ import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { attachment, sendJson } from "../../http/headers.ts";
-import { findMessages, type Messages } from "../../i18n/i18n.ts";
-import { asksForPassphrase, type LinkDeliveryReport, type Push } from "../../pushes/pushes.ts";
+import type { Push } from "../../pushes/pushes.ts";
 import { auditPath } from "../audit/view.tsx";
 import { linkOf } from "../dashboard/handler.ts";
 import { renderGone } from "../gone.tsx";
@@ -12,12 +11,10 @@ import { qrCodePng, qrCodeSvg } from "../parts/qr-code.tsx";
 import { recipientsProblem } from "../push-form/fields.tsx";
 import { formLimits } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
-import { hasStep, isOwn, mayDelete } from "../secret/model.ts";
+import { isOwn } from "../secret/model.ts";
 import { type FormDeclaration, formHandler, untouched } from "../take-form.ts";
-import { createdView, type MailForm } from "./view.tsx";
-
-/** The value of `?done=` after the link was handed over for mailing. */
-const mailed = "mailed";
+import { createdModel, latestDelivery, mailed, openedText, recipientOf, type SentMail } from "./model.ts";
+import { createdView } from "./view.tsx";
 
 /** The page with the link of a push. */
 export function linkPagePath(urlToken: string, { isMailed }: { readonly isMailed: boolean }): string {
@@ -33,7 +30,7 @@ export function showCreated(page: PageRequest): Promise<FastifyReply> {
   return renderCreated(page, { recipients: "", locale: undefined, state: untouched, isSent });
 }
 
-const mailForm: FormDeclaration<SignedInRequest, Pick<MailForm, "recipients" | "locale">, "recipients"> = {
+const mailForm: FormDeclaration<SignedInRequest, { recipients: string; locale: string }, "recipients"> = {
   read: (fields) => ({
     recipients: textOf(fields, "notify_emails_to"),
     locale: textOf(fields, "notify_emails_to_locale"),
@@ -54,69 +51,19 @@ export const mailLink = formHandler(mailForm, async (page, { recipients, locale 
   return page.redirect(linkPagePath(urlToken, { isMailed: true }));
 });
 
-/** `locale` undefined: the language of the page. */
-type MailState = Pick<MailForm, "recipients" | "state" | "isSent"> & { readonly locale: string | undefined };
-
-async function renderCreated(page: PageRequest, mail: MailState): Promise<FastifyReply> {
+async function renderCreated(page: PageRequest, mail: SentMail): Promise<FastifyReply> {
   const push = await findPush(page);
   if (push === undefined) return renderGone(page);
-  const isOwner = isOwn(push, page.actor);
   // The trail says more than that the link is gone.
-  if (push.expired) return isOwner ? page.redirect(auditPath(push.urlToken)) : renderGone(page);
-  const path = `/p/${push.urlToken}`;
-  const previewPath = `${path}/preview`;
-  const recipientTag = recipientOf(page);
-  const { mailDomains } = await page.services.policies.of(page.actor.user);
-  const locale = mail.locale ?? recipientTag ?? page.messages.locale.tag;
-  const model = {
-    link: linkOf(push, page.pushBaseUrl),
-    previewPath,
-    recipientTag,
-    kind: push.kind,
-    labels: { name: push.name, note: push.note },
-    viewsRemaining: push.viewsRemaining,
-    expiresAt: push.expiresAt,
-    nowMs: page.services.clock.now(),
-    passphraseRequired: asksForPassphrase(push),
-    hasStep: hasStep(push),
-    endToEnd: push.endToEnd,
-    deletableByViewer: push.deletableByViewer,
-    deletePath: mayDelete(push, page.actor) ? `${path}/expire` : null,
-    owned: isOwner
-      ? {
-          openedText: openedText(push, page.messages),
-          openedPath: `${previewPath}/opened?locale=${page.messages.locale.tag}${mail.isSent ? `&done=${mailed}` : ""}`,
-          delivery: mail.isSent ? await latestDelivery(push, page) : undefined,
-          auditPath: auditPath(push.urlToken),
-          editPath: `${path}/edit`,
-          anotherPath: `${path}/another`,
-        }
-      : null,
-    mailForm:
-      isOwner && push.endToEnd === null && page.services.config.linkDeliveries.enabled && mailDomains?.length !== 0
-        ? {
-            path: `${path}/notify_emails`,
-            limits: formLimits(push.kind, page.services.config),
-            mailDomains,
-            recipients: mail.recipients,
-            locale,
-            state: mail.state,
-            isSent: mail.isSent,
-          }
-        : null,
-  };
+  if (push.expired) return isOwn(push, page.actor) ? page.redirect(auditPath(push.urlToken)) : renderGone(page);
+  const model = await createdModel(page, push, mail);
+  const { previewPath, recipientTag } = model;
   const selfPath = recipientTag === null ? previewPath : `${previewPath}?recipient=${recipientTag}`;
-  const { status } = mail.state;
-  return page.render(createdView, model, { status, selfPath: page.isGet ? selfPath : null });
+  return page.render(createdView, model, { status: mail.state.status, selfPath: page.isGet ? selfPath : null });
 }
 
 async function findPush(page: PageRequest): Promise<Push | undefined> {
   return page.urlToken === undefined ? undefined : await page.services.pushes.find(page.urlToken, page.actor);
-}
-
-/** The language that was chosen for the recipient; null: none. */
-function recipientOf(page: PageRequest): string | null {
-  return findMessages(page.query("recipient"), page.services.config.languages)?.locale.tag ?? null;
 }
 
 /** `GET /p/:token/preview/qr?format=svg` or `png`: the QR code of the link as a file. */
@@ -145,19 +92,4 @@ export async function showOpened(page: SignedInRequest): Promise<FastifyReply> {
     final: push.expired,
     ...(delivery === undefined ? {} : { delivery: page.messages.pushEmails.statuses[delivery.status] }),
   });
-}
-
-/** @returns undefined: the trail's first page has none. */
-async function latestDelivery({ urlToken }: Push, page: PageRequest): Promise<LinkDeliveryReport | undefined> {
-  const trail = await page.services.pushes.trail(urlToken, page.actor, 1);
-  for (const event of trail?.events ?? []) {
-    if ("linkDelivery" in event && event.linkDelivery !== undefined) return event.linkDelivery;
-  }
-  return undefined;
-}
-
-function openedText(push: Push, { created }: Messages): string {
-  if (push.views === 0) return push.expired ? created.neverOpened : created.notOpened;
-  const further = push.expired ? created.opensNoMore : created.opensAgain({ count: push.viewsRemaining });
-  return `${created.openedTimes({ count: push.views })} ${further}`;
 }

@@ -2,14 +2,10 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { useMessages, usePage } from "../page.ts";
 import { CopyButton, Submit } from "../parts/buttons.tsx";
 import { Icon } from "../parts/icon.tsx";
+import type { CreatedModel } from "./model.ts";
 
 /** How often and how long a link works, and what it asks for. */
-export interface LinkLimits {
-  readonly viewsRemaining: number;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-  readonly passphraseRequired: boolean;
-}
+type LinkLimits = Pick<CreatedModel, "viewsRemaining" | "expiresAt" | "passphraseRequired">;
 
 interface MessageProps {
   readonly limits: LinkLimits;

@@ -1,8 +1,6 @@
-import type { KindName } from "../../base/push-kinds.ts";
 import { nameOf } from "../../branding/branding.ts";
 import { findMessages } from "../../i18n/i18n.ts";
 import { noRules } from "../../policies/policies.ts";
-import type { EndToEnd, LinkDeliveryReport, Push } from "../../pushes/pushes.ts";
 import { spaced } from "../audit/view.tsx";
 import { hasSealedLabels } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
@@ -14,47 +12,10 @@ import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
 import { RelativeTime } from "../parts/times.tsx";
 import { MailLanguageField, RecipientsField } from "../push-form/controls.tsx";
-import type { PushForm } from "../push-form/form.ts";
 import { ruleHint } from "../push-form/rule-hints.ts";
-import type { FormState } from "../take-form.ts";
-import { type LinkLimits, Message, PrintedSheet, RecipientLanguage } from "./message.tsx";
+import { Message, PrintedSheet, RecipientLanguage } from "./message.tsx";
+import type { CreatedModel } from "./model.ts";
 import { SealedLabels, WithKey } from "./sealed-parts.tsx";
-
-export interface CreatedModel extends LinkLimits {
-  /** Absolute address to hand out, without a language. */
-  readonly link: string;
-  /** Path of this page (`/p/<token>/preview`), for the choice of the recipient's language. */
-  readonly previewPath: string;
-  /** From `?recipient=`: the language of the link and of the message; null: the browser decides. */
-  readonly recipientTag: string | null;
-  /** The link opens nothing before a click. */
-  readonly hasStep: boolean;
-  readonly deletableByViewer: boolean;
-  /** The server's clock, milliseconds since the epoch. */
-  readonly nowMs: number;
-  /** null: the whole link is `link`. */
-  readonly endToEnd: EndToEnd | null;
-  /** Path of the delete form; null: this reader may not delete. */
-  readonly deletePath: string | null;
-  readonly kind: KindName;
-  /** Both null: there are none, or this reader is not the owner. */
-  readonly labels: Pick<Push, "name" | "note">;
-  /** For the owner: whether somebody has opened it; null: this reader is not the owner. */
-  readonly owned: OwnedLink | null;
-  /** null: this reader may not have the link mailed. */
-  readonly mailForm: MailForm | null;
-}
-
-export interface OwnedLink {
-  readonly openedText: string;
-  /** Path of the answer with which the script replaces `openedText`. */
-  readonly openedPath: string;
-  /** The delivery of the link that was just handed over for mailing. */
-  readonly delivery: LinkDeliveryReport | undefined;
-  readonly auditPath: string;
-  readonly editPath: string;
-  readonly anotherPath: string;
-}
 
 /**
  * The link of a new push with everything needed to hand it over. The QR code is the first drawing of the page: programs
@@ -135,7 +96,7 @@ function Heading({ model }: { readonly model: CreatedModel }) {
 }
 
 /** The page answers the form by which the link is mailed. */
-function isMailing(form: MailForm | null): boolean {
+function isMailing(form: CreatedModel["mailForm"]): boolean {
   return form !== null && (form.isSent || form.state.status !== 200);
 }
 
@@ -233,7 +194,7 @@ function CodeFiles({ model: { previewPath, recipientTag, endToEnd } }: { readonl
 }
 
 interface OpenedProps extends Pick<CreatedModel, "previewPath"> {
-  readonly owned: OwnedLink;
+  readonly owned: NonNullable<CreatedModel["owned"]>;
 }
 
 /** A script keeps the sentence current while the page is visible. */
@@ -305,22 +266,7 @@ function Next({ model }: { readonly model: CreatedModel }) {
 
 const mailHeadingId = "mail_link";
 
-/** The form by which the owner has the link mailed. */
-export interface MailForm {
-  /** Path that it is posted to. */
-  readonly path: string;
-  readonly limits: Pick<PushForm["limits"], "recipientsMax">;
-  /** The domains that links may be mailed to; null: all. */
-  readonly mailDomains: readonly string[] | null;
-  /** As typed. */
-  readonly recipients: string;
-  readonly locale: string;
-  readonly state: FormState<"recipients">;
-  /** The link was just handed over for mailing. */
-  readonly isSent: boolean;
-}
-
-function MailSection({ form }: { readonly form: MailForm }) {
+function MailSection({ form }: { readonly form: NonNullable<CreatedModel["mailForm"]> }) {
   const messages = useMessages();
   const { pushEmails } = messages;
   return (
