@@ -4,12 +4,8 @@ import { untranslated, useMessages } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { MessageCard, Notice } from "../parts/notice.tsx";
 
-interface SealedLabelsProps {
-  readonly labels: Pick<Push, "name" | "note">;
-}
-
 /** Where this page has the key, a script opens them (browser/parts/sealed-labels.ts). */
-export function SealedLabels({ labels }: SealedLabelsProps) {
+export function SealedLabels({ labels }: { readonly labels: Pick<Push, "name" | "note"> }) {
   const { dashboard, endToEnd } = useMessages();
   return (
     <dl class="about-facts no-print">

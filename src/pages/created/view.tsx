@@ -6,6 +6,7 @@ import { hasSealedLabels } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage, withLocale } from "../page.ts";
 import { ButtonLink, CopyButton, FormEnd } from "../parts/buttons.tsx";
+import { Card } from "../parts/card.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
@@ -100,11 +101,7 @@ function isMailing(form: CreatedModel["mailForm"]): boolean {
   return form !== null && (form.isSent || form.state.status !== 200);
 }
 
-interface LinkProps {
-  readonly link: string;
-}
-
-function LinkToHandOut({ link }: LinkProps) {
+function LinkToHandOut({ link }: { readonly link: string }) {
   const { created } = useMessages();
   return (
     <div class="field">
@@ -129,12 +126,8 @@ function LinkToHandOut({ link }: LinkProps) {
   );
 }
 
-interface ActionsProps {
-  readonly model: CreatedModel;
-}
-
 /** Everything that can be done with the link, in one row. The style sheet shows what is checked, without a script. */
-function Actions({ model: { mailForm, recipientTag } }: ActionsProps) {
+function Actions({ model: { mailForm, recipientTag } }: { readonly model: CreatedModel }) {
   const { created } = useMessages();
   return (
     <div class="handover-actions no-print">
@@ -245,8 +238,7 @@ function WhatHappens({ model }: { readonly model: CreatedModel }) {
 }
 
 function Next({ model }: { readonly model: CreatedModel }) {
-  const page = usePage();
-  const { created, secret } = page.messages;
+  const { created, secret } = useMessages();
   return (
     <div class="page-actions no-print">
       <ButtonLink to={`/?kind=${model.kind}`} label={created.another} />
@@ -270,10 +262,7 @@ function MailSection({ form }: { readonly form: NonNullable<CreatedModel["mailFo
   const messages = useMessages();
   const { pushEmails } = messages;
   return (
-    <section class="card mail-link no-print" aria-labelledby={mailHeadingId}>
-      <h2 class="section-heading" id={mailHeadingId}>
-        {pushEmails.sendHeading}
-      </h2>
+    <Card id={mailHeadingId} heading={pushEmails.sendHeading} class="mail-link no-print">
       <FormNotices state={form.state} />
       <PostForm class="form" action={form.path} answerAt={mailHeadingId} autoComplete="off">
         <RecipientsField
@@ -288,6 +277,6 @@ function MailSection({ form }: { readonly form: NonNullable<CreatedModel["mailFo
         <MailLanguageField name="notify_emails_to_locale" value={form.locale} />
         <FormEnd label={pushEmails.send} icon="mail" look="plain" />
       </PostForm>
-    </section>
+    </Card>
   );
 }

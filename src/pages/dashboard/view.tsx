@@ -123,8 +123,7 @@ function Notes({ model, isEnd }: PushListProps & { readonly isEnd: boolean }) {
 }
 
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
-  const page = usePage();
-  const { dashboard, nav } = page.messages;
+  const { dashboard, nav } = useMessages();
   return isFiltered ? (
     <div class="card card-centered">
       <h2 class="section-heading">{dashboard.nothingHeading}</h2>

@@ -31,10 +31,6 @@ interface EditModel {
   readonly state: Omit<FormState, "status" | "problems">;
 }
 
-interface EditProps {
-  readonly model: EditModel;
-}
-
 const groups = [
   "labels",
   "files",
@@ -77,9 +73,8 @@ export function editView(model: EditModel, page: PageContext): Page {
 }
 
 /** The same columns as the form of a new push: the secret on one side, on the other one when it expires. */
-function EditForm({ model: { form, urlToken, push, hiddenFields } }: EditProps) {
-  const page = usePage();
-  const { messages } = page;
+function EditForm({ model: { form, urlToken, push, hiddenFields } }: { readonly model: EditModel }) {
+  const { messages } = usePage();
   const { edit } = messages;
   const date = push && <LocalTime key="date" timeMs={push.createdAt} />;
   const isSealed = Boolean(form.edited?.push.endToEnd);
@@ -176,8 +171,7 @@ function Facts({ push }: { readonly push: OwnedPush }) {
 }
 
 function OtherActions({ urlToken }: { readonly urlToken: string }) {
-  const page = usePage();
-  const { edit } = page.messages;
+  const { edit } = useMessages();
   const path = `/p/${urlToken}`;
   return (
     <div class="edit-other-actions">

@@ -387,8 +387,7 @@ export interface FormProps {
 
 /** The controls of one group, without a frame. */
 export function Controls({ group, form }: FormProps & { readonly group: FieldGroup }) {
-  const page = usePage();
-  const { messages } = page;
+  const { messages } = usePage();
   const offered = fieldsIn(group, form).filter(([, field]) => field.isOffered?.(form) ?? true);
   return (
     <>

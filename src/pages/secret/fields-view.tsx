@@ -3,12 +3,8 @@ import { useMessages } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 
-interface RowsProps {
-  readonly fields: readonly PushField[];
-}
-
 /** A structured secret: a row for each field. The codes of a seed are made by a script (browser/parts/one-time-codes.ts). */
-export function FieldRows({ fields }: RowsProps) {
+export function FieldRows({ fields }: { readonly fields: readonly PushField[] }) {
   return (
     <dl class="secret-fields">
       {fields.map((field, at) => (

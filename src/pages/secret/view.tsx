@@ -166,12 +166,8 @@ function shownByScript({ endToEnd }: SecretModel) {
   return { hidden: true, [endToEnd === null ? "data-scripted" : "data-opened-text"]: "" };
 }
 
-interface EarlierProps {
-  readonly views: EarlierViews;
-}
-
 /** A person who intercepts a link opens it before its recipient. */
-function EarlierByOthers({ views: { count, lastAt } }: EarlierProps) {
+function EarlierByOthers({ views: { count, lastAt } }: { readonly views: EarlierViews }) {
   const { secret } = useMessages();
   if (count === 0) return null;
   return (

@@ -20,11 +20,7 @@ export function tokensView(model: TokensModel, page: PageContext): Page {
   );
 }
 
-interface MadeTokenProps {
-  readonly made: { readonly name: string; readonly token: string };
-}
-
-export function MadeToken({ made }: MadeTokenProps) {
+export function MadeToken({ made }: { readonly made: { readonly name: string; readonly token: string } }) {
   const { tokens } = useMessages();
   return (
     <Notice tone="success" icon="key">
