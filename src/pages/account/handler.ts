@@ -1,17 +1,21 @@
 import type { FastifyReply } from "fastify";
-import { dayMs } from "../../base/clock.ts";
 import { unreachable } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { findMessages } from "../../i18n/i18n.ts";
 import { passwordSentence } from "../entry.tsx";
 import { languageCookies } from "../language-choice.ts";
-import { browserName } from "../parts/browser-name.ts";
-import { mayConfirm } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
-import { providerNameOf } from "../single-sign-on/button.tsx";
 import { type FormDeclaration, type FormState, formHandler, refused, takeForm, untouched } from "../take-form.ts";
-import { type DefaultsForm, readDefaults, storedDefaults, typedDefaults } from "./defaults-form.ts";
-import { type AccountField, type AccountModel, type Done, doneTabs, revokeTokensField } from "./model.ts";
+import { readDefaults, typedDefaults } from "./defaults-form.ts";
+import {
+  type AccountField,
+  accountModel,
+  type Done,
+  doneTabs,
+  revokeTokensField,
+  type Shown,
+  type Typable,
+} from "./model.ts";
 import { type AccountTab, accountPath, accountTabPath, accountTabs } from "./path.ts";
 import { accountView, deletedView } from "./view.tsx";
 
@@ -174,68 +178,13 @@ export function showAccountDeleted(page: PageRequest): FastifyReply {
   return page.renderPlain(deletedView, { selfPath: accountDeletedPath });
 }
 
-/** How long the page points out a new API token, and how many of them. */
-const newTokenMs = 30 * dayMs;
-const newTokensMax = 5;
-
-/** What was typed and is shown again. */
-interface Typable {
-  readonly newEmail?: string;
-  readonly language?: string;
-  readonly defaults?: DefaultsForm;
-}
-
-interface Shown extends Typable {
-  readonly tab: AccountTab;
-  readonly done?: Done | null;
-}
-
 async function renderAccount(
   page: SignedInRequest,
   shown: Shown,
   state: FormState<AccountField>,
 ): Promise<FastifyReply> {
-  const model = { ...(await accountModel(page, shown)), state };
+  const model = await accountModel(page, shown, state);
   return page.renderForm(accountView, model, { status: state.status, path: accountTabPath(shown.tab) });
-}
-
-async function accountModel(page: SignedInRequest, shown: Shown): Promise<Omit<AccountModel, "state">> {
-  const { accounts, config, clock } = page.services;
-  const { messages } = page;
-  const { id: currentId, user } = page.session;
-  const [defaults, unconfirmedEmail, sessions, tokens] = await Promise.all([
-    accounts.pushDefaults(user.id),
-    accounts.unconfirmedEmail(user.id),
-    accounts.listSessions(user.id),
-    accounts.listTokens(user.id),
-  ]);
-  const now = clock.now();
-  const tokensInUse = tokens.filter(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt ?? now + 1) > now);
-  return {
-    tab: shown.tab,
-    done: shown.done ?? null,
-    email: user.email,
-    signOnOnly: config.accounts.signOnOnly,
-    hasPassword: user.hasPassword,
-    hasSecondFactor: user.hasSecondFactor,
-    unconfirmedEmail,
-    now,
-    provider: providerNameOf(config),
-    confirmsByMail: config.accounts.emails,
-    mayConfirm: mayConfirm(user, config),
-    newEmail: shown.newEmail ?? "",
-    language: shown.language ?? user.language ?? "",
-    defaults: shown.defaults ?? storedDefaults(defaults, config),
-    sessions: sessions
-      .map(({ userAgent, ...session }) => ({
-        ...session,
-        browser: browserName(userAgent, messages),
-        current: session.id === currentId,
-      }))
-      .sort((a, b) => Number(b.current) - Number(a.current)),
-    tokensInUse: tokensInUse.length,
-    newTokens: tokensInUse.filter(({ createdAt }) => now - createdAt < newTokenMs).slice(0, newTokensMax),
-  };
 }
 
 /** Redirects to the page, which then confirms what was done. */

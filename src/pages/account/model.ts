@@ -1,8 +1,18 @@
-import type { ApiToken } from "../../accounts/accounts.ts";
+import { dayMs } from "../../base/clock.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { PartProps } from "../page.ts";
+import { browserName } from "../parts/browser-name.ts";
+import { mayConfirm } from "../push-form/form.ts";
+import type { SignedInRequest } from "../request.ts";
+import { providerNameOf } from "../single-sign-on/button.tsx";
 import type { FormState } from "../take-form.ts";
-import { type DefaultField, type DefaultsForm, defaultFields, labelOfDefault } from "./defaults-form.ts";
+import {
+  type DefaultField,
+  type DefaultsForm,
+  defaultFields,
+  labelOfDefault,
+  storedDefaults,
+} from "./defaults-form.ts";
 import type { AccountTab } from "./path.ts";
 
 /** "0": a change of the password leaves API tokens valid. */
@@ -34,43 +44,68 @@ export type AccountField =
   | "delete_password"
   | DefaultField;
 
-/** Times in milliseconds since the epoch. */
-export interface SessionRow {
-  readonly id: number;
-  readonly createdAt: number;
-  readonly seenAt: number;
-  readonly address: string;
-  readonly browser: string;
-  readonly current: boolean;
+/** What was typed and is shown again. */
+export interface Typable {
+  readonly newEmail?: string;
+  readonly language?: string;
+  readonly defaults?: DefaultsForm;
 }
 
-export interface AccountModel {
+export interface Shown extends Typable {
   readonly tab: AccountTab;
-  readonly email: string;
-  /** Single sign-on is the only way in: the account has no password and factors of this server. */
-  readonly signOnOnly: boolean;
-  readonly hasPassword: boolean;
-  readonly hasSecondFactor: boolean;
-  /** The name of the single sign-on provider; see `providerNameOf`. */
-  readonly provider: string | null;
-  /** A new address takes effect only after its owner has opened a mailed link. */
-  readonly confirmsByMail: boolean;
-  readonly unconfirmedEmail: string | null;
-  /** See `mayConfirm`. */
-  readonly mayConfirm: boolean;
-  /** As typed, when the form is sent back. */
-  readonly newEmail: string;
-  /** Tag; "": the browser's. */
-  readonly language: string;
-  readonly defaults: DefaultsForm;
-  readonly sessions: readonly SessionRow[];
-  readonly tokensInUse: number;
-  /** Made recently, newest first: their owner may not have made them. */
-  readonly newTokens: readonly Pick<ApiToken, "id" | "name" | "createdAt">[];
-  readonly done: Done | null;
-  /** What was wrong with the form that was sent. */
-  readonly state: FormState<AccountField>;
-  readonly now: number;
+  readonly done?: Done | null;
+}
+
+/** How long the page points out a new API token, and how many of them. */
+const newTokenMs = 30 * dayMs;
+const newTokensMax = 5;
+
+export type AccountModel = Awaited<ReturnType<typeof accountModel>>;
+
+/** @param state what was wrong with the form that was sent. */
+export async function accountModel(page: SignedInRequest, shown: Shown, state: FormState<AccountField>) {
+  const { accounts, config, clock } = page.services;
+  const { messages } = page;
+  const { id: currentId, user } = page.session;
+  const [defaults, unconfirmedEmail, sessions, tokens] = await Promise.all([
+    accounts.pushDefaults(user.id),
+    accounts.unconfirmedEmail(user.id),
+    accounts.listSessions(user.id),
+    accounts.listTokens(user.id),
+  ]);
+  const now = clock.now();
+  const tokensInUse = tokens.filter(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt ?? now + 1) > now);
+  return {
+    tab: shown.tab,
+    done: shown.done ?? null,
+    email: user.email,
+    /** Single sign-on is the only way in: the account has no password and factors of this server. */
+    signOnOnly: config.accounts.signOnOnly,
+    hasPassword: user.hasPassword,
+    hasSecondFactor: user.hasSecondFactor,
+    unconfirmedEmail,
+    now,
+    provider: providerNameOf(config),
+    /** A new address takes effect only after its owner has opened a mailed link. */
+    confirmsByMail: config.accounts.emails,
+    mayConfirm: mayConfirm(user, config),
+    /** As typed, when the form is sent back. */
+    newEmail: shown.newEmail ?? "",
+    /** Tag; "": the browser's. */
+    language: shown.language ?? user.language ?? "",
+    defaults: shown.defaults ?? storedDefaults(defaults, config),
+    sessions: sessions
+      .map(({ userAgent, ...session }) => ({
+        ...session,
+        browser: browserName(userAgent, messages),
+        current: session.id === currentId,
+      }))
+      .sort((a, b) => Number(b.current) - Number(a.current)),
+    tokensInUse: tokensInUse.length,
+    /** Made recently, newest first: their owner may not have made them. */
+    newTokens: tokensInUse.filter(({ createdAt }) => now - createdAt < newTokenMs).slice(0, newTokensMax),
+    state,
+  };
 }
 
 /** In the order of the page. */

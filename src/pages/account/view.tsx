@@ -14,14 +14,7 @@ import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime, RelativeTime } from "../parts/times.tsx";
 import { DefaultsSection } from "./defaults-section.tsx";
-import {
-  type AccountModel,
-  type AccountProps,
-  accountFields,
-  labelOf,
-  revokeTokensField,
-  type SessionRow,
-} from "./model.ts";
+import { type AccountModel, type AccountProps, accountFields, labelOf, revokeTokensField } from "./model.ts";
 import { type AccountTab, accountPath, accountTabPath, accountTabs } from "./path.ts";
 import { AskAgain, Section } from "./section.tsx";
 
@@ -269,7 +262,7 @@ function SessionsSection({ model }: AccountProps) {
 }
 
 interface SessionRowProps {
-  readonly session: SessionRow;
+  readonly session: AccountModel["sessions"][number];
   readonly now: number;
 }
 

@@ -74,8 +74,7 @@ export function editView(model: EditModel, page: PageContext): Page {
 
 /** The same columns as the form of a new push: the secret on one side, on the other one when it expires. */
 function EditForm({ model: { form, urlToken, push, hiddenFields } }: { readonly model: EditModel }) {
-  const { messages } = usePage();
-  const { edit } = messages;
+  const { edit } = useMessages();
   const date = push && <LocalTime key="date" timeMs={push.createdAt} />;
   const isSealed = Boolean(form.edited?.push.endToEnd);
   return (

@@ -3,7 +3,7 @@ import type { FieldProblems } from "../../base/errors.ts";
 import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { codePointsUpTo, isSealedLabel, type PushOption, pushLimits } from "../../pushes/pushes.ts";
-import { type PageContext, useMessages, usePage } from "../page.ts";
+import { type PageContext, useMessages } from "../page.ts";
 import { Checkbox, InputField, TextAreaField, TextField } from "../parts/fields.tsx";
 import type { FieldProblem } from "../parts/notice.tsx";
 import type { FormState } from "../take-form.ts";
@@ -387,7 +387,7 @@ export interface FormProps {
 
 /** The controls of one group, without a frame. */
 export function Controls({ group, form }: FormProps & { readonly group: FieldGroup }) {
-  const { messages } = usePage();
+  const messages = useMessages();
   const offered = fieldsIn(group, form).filter(([, field]) => field.isOffered?.(form) ?? true);
   return (
     <>
