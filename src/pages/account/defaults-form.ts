@@ -21,19 +21,15 @@ export function idOfDefault<Name extends NumberName | KindOption>(kind: KindName
   return `${kind}_${wireName(name)}` as const;
 }
 
-/** In the order of the page. */
-export const defaultFields: readonly DefaultField[] = kindNames.flatMap((kind) =>
-  names.map((name) => idOfDefault(kind, name)),
-);
-
-/** The label of the default with its kind, because each kind has it. */
-export function labelOfDefault(field: DefaultField, messages: Messages): string {
-  const all = kindNames.flatMap((kind) => names.map((name) => ({ kind, name })));
-  const { kind, name } = all.find((found) => idOfDefault(found.kind, found.name) === field) ?? {
-    kind: "text",
-    name: "days",
-  };
-  return messages.problems.of({ field: messages.kinds[kind], problem: labelOfName(name, messages) });
+/** The labels of the defaults in the order of the page. Each is with its kind, because each kind has it. */
+export function labelsOfDefaults(messages: Messages): Record<DefaultField, string> {
+  const labels = kindNames.flatMap((kind) =>
+    names.map((name) => {
+      const label = messages.problems.of({ field: messages.kinds[kind], problem: labelOfName(name, messages) });
+      return [idOfDefault(kind, name), label];
+    }),
+  );
+  return Object.fromEntries(labels) as Record<DefaultField, string>;
 }
 
 export function labelOfName(name: NumberName | KindOption, messages: Messages): string {

@@ -6,13 +6,7 @@ import { mayConfirm } from "../push-form/form.ts";
 import type { SignedInRequest } from "../request.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
 import type { FormState } from "../take-form.ts";
-import {
-  type DefaultField,
-  type DefaultsForm,
-  defaultFields,
-  labelOfDefault,
-  storedDefaults,
-} from "./defaults-form.ts";
+import { type DefaultsForm, labelsOfDefaults, storedDefaults } from "./defaults-form.ts";
 import type { AccountTab } from "./path.ts";
 
 /** "0": a change of the password leaves API tokens valid. */
@@ -32,17 +26,26 @@ export const doneTabs = {
 } as const satisfies Readonly<Record<string, AccountTab>>;
 export type Done = keyof typeof doneTabs;
 
-/** Ids of the controls that can have a problem. */
-export type AccountField =
-  | "email_confirmation"
-  | "email"
-  | "email_password"
-  | "current_password"
-  | "new_password"
-  | "language"
-  | "first_kind"
-  | "delete_password"
-  | DefaultField;
+/**
+ * The labels of the controls that can have a problem, in the order of the page and by their ids; with the kind where several
+ * have the same label.
+ */
+export function labelsOf(messages: Messages) {
+  const { email, password, again, defaults, language } = messages.profile;
+  return {
+    email_confirmation: email.confirmation.send,
+    email: email.new,
+    email_password: again.password,
+    current_password: password.current,
+    new_password: password.new,
+    first_kind: defaults.first,
+    ...labelsOfDefaults(messages),
+    language: language.label,
+    delete_password: again.password,
+  };
+}
+
+export type AccountField = keyof ReturnType<typeof labelsOf>;
 
 /** What was typed and is shown again. */
 export interface Typable {
@@ -106,36 +109,6 @@ export async function accountModel(page: SignedInRequest, shown: Shown, state: F
     newTokens: tokensInUse.filter(({ createdAt }) => now - createdAt < newTokenMs).slice(0, newTokensMax),
     state,
   };
-}
-
-/** In the order of the page. */
-export const accountFields: readonly AccountField[] = [
-  ...(["email_confirmation", "email", "email_password", "current_password", "new_password", "first_kind"] as const),
-  ...defaultFields,
-  ...(["language", "delete_password"] as const),
-];
-
-/** The label of the field, with its kind where several fields have the same label. */
-export function labelOf(field: AccountField, messages: Messages): string {
-  const { profile } = messages;
-  switch (field) {
-    case "email_confirmation":
-      return profile.email.confirmation.send;
-    case "email":
-      return profile.email.new;
-    case "email_password":
-    case "delete_password":
-      return profile.again.password;
-    case "current_password":
-      return profile.password.current;
-    case "new_password":
-      return profile.password.new;
-    case "first_kind":
-      return profile.defaults.first;
-    case "language":
-      return profile.language.label;
-  }
-  return labelOfDefault(field, messages);
 }
 
 export type AccountProps = PartProps<AccountModel>;

@@ -14,7 +14,7 @@ import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime, RelativeTime } from "../parts/times.tsx";
 import { DefaultsSection } from "./defaults-section.tsx";
-import { type AccountModel, type AccountProps, accountFields, labelOf, revokeTokensField } from "./model.ts";
+import { type AccountModel, type AccountProps, labelsOf, revokeTokensField } from "./model.ts";
 import { type AccountTab, accountPath, accountTabPath, accountTabs } from "./path.ts";
 import { AskAgain, Section } from "./section.tsx";
 
@@ -51,12 +51,7 @@ const sections: Readonly<Record<AccountTab, (props: AccountProps) => ComponentCh
 export function accountView(model: AccountModel, page: PageContext): Page {
   const { profile, problems } = page.messages;
   const Sections = sections[model.tab];
-  const found = problemsAt(
-    accountFields,
-    model.state.problems,
-    (field) => labelOf(field, page.messages),
-    page.messages,
-  );
+  const found = problemsAt(labelsOf(page.messages), model.state.problems, page.messages);
   const title = found.length > 0 ? `${problems.heading} · ${profile.heading}` : profile.heading;
   return (
     <Layout page={page} title={title} asksFirstAt={accountTabPath(model.tab)}>

@@ -53,17 +53,16 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-/** The problems of these fields, in this order. @param fields the ids of their controls, by name if that is another. */
+/** The problems of the fields with these labels, in their order. @param ids of their controls, where they are not the names. */
 export function problemsAt<Name extends string>(
-  fields: readonly Name[] | Readonly<Record<Name, string>>,
+  labels: Readonly<Record<Name, string>>,
   found: Readonly<Partial<Record<NoInfer<Name>, string | undefined>>>,
-  labelOf: (name: Name) => string,
   { problems }: Messages,
+  ids?: Readonly<Partial<Record<NoInfer<Name>, string>>>,
 ): readonly FieldProblem[] {
-  const ids = Array.isArray(fields) ? fields.map((name) => [name, name]) : Object.entries(fields);
-  return (ids as [Name, string][]).flatMap(([name, fieldId]) => {
+  return (Object.entries(labels) as [Name, string][]).flatMap(([name, field]) => {
     const problem = found[name];
-    return problem === undefined ? [] : [{ fieldId, message: problems.of({ field: labelOf(name), problem }) }];
+    return problem === undefined ? [] : [{ fieldId: ids?.[name] ?? name, message: problems.of({ field, problem }) }];
   });
 }
 

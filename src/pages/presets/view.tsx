@@ -140,12 +140,7 @@ function PresetForm({ model }: Props) {
   const { typed, state, target } = model;
   const { presets: text, admin } = messages;
   const labels = { name: text.name, expireAfterViews: messages.newPush.views, fields: text.fields };
-  const found = problemsAt(
-    { name: "name", expireAfterViews: "expire_after_views", fields: "fields" },
-    state.problems,
-    (field) => labels[field],
-    messages,
-  );
+  const found = problemsAt(labels, state.problems, messages, { expireAfterViews: "expire_after_views" });
   return (
     <Card
       id="preset_heading"

@@ -17,8 +17,7 @@ import { type FormDeclaration, type FormState, takeForm, untouched } from "../ta
 /** The value of `?done=` after an answer was handed over. */
 const sent = "sent";
 
-const fieldIds = { payload: "payload", files: "files" } as const;
-type AnswerField = keyof typeof fieldIds;
+type AnswerField = "payload" | "files";
 
 interface AnswerModel {
   readonly request: OpenRequest;
@@ -156,7 +155,7 @@ function AnswerFields({
     <>
       {request.wantsText && (
         <TextAreaField
-          id={fieldIds.payload}
+          id="payload"
           label={text.text}
           problem={problems.payload}
           value={payload}
@@ -166,7 +165,7 @@ function AnswerFields({
       )}
       {request.wantsFiles && (
         <Field
-          id={fieldIds.files}
+          id="files"
           label={text.files}
           problem={problems.files}
           hint={text.filesHint({ count: filesMax, size: formats.bytes(bytesMax) })}
@@ -209,7 +208,7 @@ function answerView(model: AnswerModel, page: PageContext): Page {
   const { messages } = page;
   const { requests: text, problems, formats } = messages;
   const labels = { payload: text.text, files: text.files };
-  const found = problemsAt(fieldIds, model.state.problems, (field) => labels[field], messages);
+  const found = problemsAt(labels, model.state.problems, messages);
   const max = pushLimits.payloadCharacters.text.max;
   return (
     <Layout page={page} title={text.heading} privatePage hasCard width="regular" scripts={["requests.js"]}>

@@ -245,7 +245,7 @@ export function newRequestView(
     answersMax: text.answersMax,
     expireAfterDays: text.days,
   };
-  const found = problemsAt(fieldIds, state.problems, (field) => labels[field], messages);
+  const found = problemsAt(labels, state.problems, messages, fieldIds);
   return (
     <Layout
       page={page}

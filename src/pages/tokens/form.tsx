@@ -18,7 +18,7 @@ export function TokenFormCard({ model }: Props) {
   const messages = useMessages();
   const { tokens } = messages;
   const labels = { name: tokens.name, scopes: tokens.mayDo, expiresInDays: tokens.expires, networks: tokens.networks };
-  const found = problemsAt(fieldIds, model.state.problems, (field) => labels[field], messages);
+  const found = problemsAt(labels, model.state.problems, messages, fieldIds);
   return (
     <Card id="make" heading={tokens.make} class="token-form">
       <FormNotices state={model.state} problems={found} />
