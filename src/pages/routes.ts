@@ -37,7 +37,7 @@ import {
 } from "./confirmation.tsx";
 import { downloadCode, mailLink, showCreated, showOpened } from "./created/handler.ts";
 import { deletePath, deleteSelected } from "./dashboard/deletion.tsx";
-import { showDashboard } from "./dashboard/handler.ts";
+import { showDashboard } from "./dashboard/view.tsx";
 import { deletePush } from "./deleted.tsx";
 import { returnEdit, saveEdit, showEdit } from "./edit-push/handler.ts";
 import {

@@ -4,7 +4,7 @@ import { sendPieces } from "../../http/answers.ts";
 import { attachment, jsonType } from "../../http/headers.ts";
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import type { TrailEvent } from "../../pushes/pushes.ts";
-import { linkOf } from "../dashboard/handler.ts";
+import { linkOf } from "../dashboard/push-parts.tsx";
 import { renderGone } from "../gone.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { trailAsCsv, trailAsJson } from "./export.ts";

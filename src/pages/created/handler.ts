@@ -4,7 +4,7 @@ import { textOf } from "../../http/body/form-fields.ts";
 import { attachment, sendJson } from "../../http/headers.ts";
 import type { Push } from "../../pushes/pushes.ts";
 import { auditPath } from "../audit/view.tsx";
-import { linkOf } from "../dashboard/handler.ts";
+import { linkOf } from "../dashboard/push-parts.tsx";
 import { renderGone } from "../gone.tsx";
 import { withLocale } from "../page.ts";
 import { qrCodePng, qrCodeSvg } from "../parts/qr-code.tsx";

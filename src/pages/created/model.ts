@@ -1,7 +1,7 @@
 import { findMessages, type Messages } from "../../i18n/i18n.ts";
 import { asksForPassphrase, type LinkDeliveryReport, type Push } from "../../pushes/pushes.ts";
 import { auditPath } from "../audit/view.tsx";
-import { linkOf } from "../dashboard/handler.ts";
+import { linkOf } from "../dashboard/push-parts.tsx";
 import { formLimits } from "../push-form/form.ts";
 import type { PageRequest } from "../request.ts";
 import { hasStep, isOwn, mayDelete } from "../secret/model.ts";

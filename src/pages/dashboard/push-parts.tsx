@@ -10,6 +10,11 @@ export interface LinkedPush {
   readonly link: string;
 }
 
+/** The address that the owner hands out. */
+export function linkOf(push: Pick<Push, "urlToken" | "retrievalStep">, baseUrl: string): string {
+  return `${baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`;
+}
+
 export function PushName({ push }: { readonly push: OwnedPush }) {
   const messages = useMessages();
   if (push.name === null) return <span class="no-name">{messages.dashboard.noName}</span>;

@@ -1,6 +1,6 @@
+import type { FastifyReply } from "fastify";
 import { pageMax } from "../../http/parameters.ts";
-import type { Group } from "../../policies/policies.ts";
-import type { ListedPush, PushSearch } from "../../pushes/pushes.ts";
+import type { PushSearch } from "../../pushes/pushes.ts";
 import { groupActivityPath } from "../activity/paths.ts";
 import { Layout } from "../layout.tsx";
 import { List } from "../lists/list.tsx";
@@ -9,28 +9,35 @@ import { type Page, type PageContext, pageHref, useMessages, usePage } from "../
 import { ButtonLink } from "../parts/buttons.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { deletePath } from "./deletion.tsx";
-import { dashboardPath, searchPath, searchTextMax } from "./filter.ts";
+import type { SignedInRequest } from "../request.ts";
+import { deleted, deletePath } from "./deletion.tsx";
+import { dashboardPath, searchOf, searchPath, searchTextMax } from "./filter.ts";
 import { columnsOf, labelledBy, RowActions, SharedByRows } from "./rows.tsx";
 
-interface DashboardModel {
-  readonly search: PushSearch;
-  /** Whose members see each other's activity, also that of this user. */
-  readonly groups: readonly Pick<Group, "id" | "name">[];
-  readonly pushes: readonly ListedPush[];
-  /** The time of the last counted view by id, of the active ones that were opened. */
-  readonly lastViews: ReadonlyMap<number, number>;
-  /** Origin of the links of pushes. */
-  readonly pushBaseUrl: string;
-  readonly hasMore: boolean;
-  /** The search ended before it had examined every push. */
-  readonly stopped: boolean;
-  /** The search has passed over names or notes that were sealed in a browser. */
-  readonly metSealedLabel: boolean;
-  /** Selected pushes were just deleted. */
-  readonly isDeleted: boolean;
-  /** The server's clock, milliseconds since the epoch. */
-  readonly nowMs: number;
+/** `GET /p`: the pushes of the signed-in account. */
+export async function showDashboard(page: SignedInRequest): Promise<FastifyReply> {
+  const search = searchOf(page);
+  return page.render(dashboardView, await dashboardModel(page, search), { selfPath: searchPath(search) });
+}
+
+type DashboardModel = Awaited<ReturnType<typeof dashboardModel>>;
+
+async function dashboardModel(page: SignedInRequest, search: PushSearch) {
+  const { pushes, groups, clock } = page.services;
+  const found = await pushes.search(page.user.id, search);
+  const sharing = await groups.findSharing(page.user.id);
+  return {
+    ...found,
+    search,
+    /** Whose members see each other's activity, also that of this user. */
+    groups: sharing.map(({ id, name }) => ({ id, name })),
+    /** The time of the last counted view by id, of the active ones that were opened. */
+    lastViews: await pushes.lastViews(found.pushes.filter(({ expired, views }) => !expired && views > 0)),
+    pushBaseUrl: page.pushBaseUrl,
+    /** Selected pushes were just deleted. */
+    isDeleted: page.query("done") === deleted,
+    nowMs: clock.now(),
+  };
 }
 
 export function dashboardView(model: DashboardModel, page: PageContext): Page {
