@@ -10,40 +10,34 @@ import { type LayoutServices, pageContext } from "./request.ts";
 
 /** The page for a refused request. It does not link to its own address, which may be a secret link. */
 export function renderFailure(refusal: Refusal, request: FastifyRequest, services: LayoutServices): string {
-  const { status, retryAfterSeconds } = refusal;
+  return renderPage(failureView(modelOf(refusal, request), pageContext(request, services, null)));
+}
+
+type FailureModel = ReturnType<typeof modelOf>;
+
+function modelOf({ status, code, retryAfterSeconds }: Refusal, request: FastifyRequest) {
   const { access, keepsTyped, takesForm } = request.routeOptions.config ?? {};
   // To users who are not administrators, an administrators' page answers as an unknown path does.
   const looksUnknown = access === "page_admin" && status === 404;
   const isKept = keepsTyped === true && !looksUnknown;
-  const lacksFactor = refusal.code === "factor_required";
+  const lacksFactor = code === "factor_required";
   const maySucceed = status === 429 || status === 503 || (takesForm === true && (status === 401 || lacksFactor));
-  const model = {
+  return {
     status,
+    /** The value of X-Request-Id, which identifies the line in the log. */
     requestId: request.id,
+    /** For 429: seconds until another try makes sense, at least 1. */
     retryAfterSeconds: Math.max(1, retryAfterSeconds ?? 1),
+    /** The request was a form that the Back button shows again as it was. */
     keepsTyped: isKept,
+    /**
+     * The request was another form, which may succeed later. Its page is not kept for the Back button, and it was not read;
+     * but the browser can send it once more, because it keeps what it sent for as long as it shows the answer.
+     */
     reloadSends: request.method === "POST" && !isKept && maySucceed,
+    /** This server requires a second factor, and the user has none. */
     lacksFactor,
   };
-  return renderPage(failureView(model, pageContext(request, services, null)));
-}
-
-interface FailureModel {
-  /** HTTP status of the answer. */
-  readonly status: number;
-  /** The value of X-Request-Id, which identifies the line in the log. */
-  readonly requestId: string;
-  /** For 429: seconds until another try makes sense, at least 1. */
-  readonly retryAfterSeconds: number;
-  /** The request was a form that the Back button shows again as it was. */
-  readonly keepsTyped: boolean;
-  /**
-   * The request was another form, which may succeed later. Its page is not kept for the Back button, and it was not read;
-   * but the browser can send it once more, because it keeps what it sent for as long as it shows the answer.
-   */
-  readonly reloadSends: boolean;
-  /** This server requires a second factor, and the user has none. */
-  readonly lacksFactor: boolean;
 }
 
 interface Explanation {

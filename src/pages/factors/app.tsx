@@ -13,7 +13,6 @@ import type { SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { changeOf, proofOffered, refusedChange } from "./changes.ts";
 import { removeFactor, renderFirstCodes } from "./handler.ts";
-import type { ProofOffered } from "./model.ts";
 import { appPath, factorsPath } from "./paths.ts";
 import { ProofFields } from "./proof.tsx";
 
@@ -61,33 +60,33 @@ export const removeApp = removeFactor(
   (page, change) => page.services.accounts.removeAuthenticatorApp(change),
 );
 
-async function renderApp(page: SignedInRequest, setUp: string, state: AppModel["state"]): Promise<FastifyReply> {
+async function renderApp(
+  page: SignedInRequest,
+  setUp: string,
+  state: FormState<"code" | "proof">,
+): Promise<FastifyReply> {
+  const model = await appModel(page, setUp, state);
+  return page.render(appView, model, { status: state.status, selfPath: page.isGet ? appPath : null });
+}
+
+async function appModel(page: SignedInRequest, setUp: string, state: FormState<"code" | "proof">) {
   const { accounts, branding } = page.services;
-  const factors = await accounts.findFactors(page.session.user.id);
+  const { appAddedAt } = await accounts.findFactors(page.session.user.id);
   // The host name tells the entries of two servers apart in one app. In the QR code's address a colon ends the issuer.
   const name = nameOf(branding.theme()).replaceAll(":", " ");
   const issuer = `${name} (${new URL(page.baseUrl).hostname})`;
   const offer = accounts.offerAuthenticatorApp(page.session, issuer, setUp);
-  const proof = await proofOffered(page);
-  const model = { ...offer, state, proof, replaces: factors.appAddedAt !== null };
-  return page.render(appView, model, { status: state.status, selfPath: page.isGet ? appPath : null });
-}
-
-interface AppModel {
-  /** `otpauth://` with the secret, for the QR code. */
-  readonly uri: string;
-  /** The secret, to be typed. */
-  readonly base32: string;
-  /** Sent back with the code. */
-  readonly setUp: string;
-  /** The account has an app already; this one replaces it. */
-  readonly replaces: boolean;
-  readonly proof: ProofOffered | null;
-  readonly state: FormState<"code" | "proof">;
+  return {
+    ...offer,
+    state,
+    proof: await proofOffered(page),
+    /** The account has an app already; this one replaces it. */
+    replaces: appAddedAt !== null,
+  };
 }
 
 /** Fields `set_up`, `code` and the proof, posted to `/users/factors/authenticator_app`. */
-function appView(model: AppModel, page: PageContext): Page {
+function appView(model: Awaited<ReturnType<typeof appModel>>, page: PageContext): Page {
   const { app, manage } = page.messages.factors;
   const { problems } = model.state;
   return (

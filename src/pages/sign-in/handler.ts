@@ -1,16 +1,14 @@
 import type { FastifyReply } from "fastify";
-import type { Config } from "../../config/config.ts";
 import { secondFactorPath, signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { enter } from "../entry.tsx";
-import { relyingPartyOf } from "../factors/changes.ts";
 import { staysSignedIn } from "../parts/stay-signed-in.tsx";
 import type { PageRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
-import { providerNameOf } from "../single-sign-on/button.tsx";
 import { showSignInOnly } from "../single-sign-on/handler.ts";
-import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
-import { type SignInDone, type SignInModel, signInView, signOutView } from "./view.tsx";
+import { type FormDeclaration, formHandler, refused, untouched } from "../take-form.ts";
+import { signInModel, type TypedSignIn } from "./model.ts";
+import { signInView, signOutView } from "./view.tsx";
 
 export const signOutPath = "/users/sign_out";
 
@@ -21,16 +19,22 @@ export async function showSignIn(page: PageRequest): Promise<FastifyReply> {
   return signInForm.show(page, { email: "", password: "", next: ownPath(page.query("next")), stays: false }, untouched);
 }
 
-type Typed = Pick<SignInModel, "email" | "next" | "stays"> & { readonly password: string };
-
-const signInForm: FormDeclaration<PageRequest, Typed, never> = {
+const signInForm: FormDeclaration<PageRequest, TypedSignIn, never> = {
   read: (fields) => ({
     email: textOf(fields, "email"),
     password: textOf(fields, "password"),
     next: ownPath(textOf(fields, "next")),
     stays: staysSignedIn(fields),
   }),
-  show: renderSignIn,
+  async show(page, typed, state) {
+    const { next } = typed;
+    return page.render(signInView, await signInModel(page, typed, state), {
+      status: state.status,
+      selfPath: withNext(signInPath, next),
+      keepsTyped: page.isGet,
+      compressible: page.isGet && next === null,
+    });
+  },
 };
 
 /** `POST /users/sign_in` */
@@ -56,41 +60,4 @@ export async function signOut(page: PageRequest): Promise<FastifyReply> {
   if (sessionToken !== undefined) await accounts.signOut(sessionToken);
   page.setCookie(sessionCookies.ended(client));
   return page.redirect(config.accounts.signOnOnly ? `${signInPath}?done=signed_out` : "/");
-}
-
-async function renderSignIn(
-  page: PageRequest,
-  { email, next, stays }: Typed,
-  state: FormState<never>,
-): Promise<FastifyReply> {
-  const { accounts, config, policies } = page.services;
-  const model: SignInModel = {
-    email,
-    next,
-    stays,
-    state,
-    done: page.isGet ? doneOf(page.query("done")) : null,
-    idleSeconds: Math.min(accounts.persistentIdleSeconds, config.accounts.sessionMaxSeconds),
-    confirmation: confirmationIn(config.accounts),
-    provider: providerNameOf(config),
-    passkeys: relyingPartyOf(page.baseUrl) !== undefined,
-    signUps: !config.accounts.signupsDisabled && !(await policies.isSignUpClosed()),
-    firstRun: await accounts.isFirstRun(),
-  };
-  const compressible = page.isGet && next === null;
-  return page.render(signInView, model, {
-    status: state.status,
-    selfPath: withNext(signInPath, next),
-    keepsTyped: page.isGet,
-    compressible,
-  });
-}
-
-function confirmationIn({ emails, requiresConfirmation }: Config["accounts"]): SignInModel["confirmation"] {
-  if (!requiresConfirmation) return null;
-  return emails ? "mailed" : "by_administrator";
-}
-
-function doneOf(value: string | undefined): SignInDone | null {
-  return value === "confirmed" || value === "password_changed" ? value : null;
 }

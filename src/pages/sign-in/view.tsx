@@ -10,34 +10,9 @@ import { PostForm } from "../parts/post-form.tsx";
 import { StaySignedIn } from "../parts/stay-signed-in.tsx";
 import { PasskeySignIn } from "../second-factor/passkey-sign-in.tsx";
 import { SignOnButton } from "../single-sign-on/button.tsx";
-import type { FormState } from "../take-form.ts";
-
-export interface SignInModel {
-  /** The name of the single sign-on provider; see `providerNameOf`. */
-  readonly provider: string | null;
-  /** Passkeys work at this origin. */
-  readonly passkeys: boolean;
-  readonly email: string;
-  /** The path of this server to go to afterwards, as `ownPath` returned it. */
-  readonly next: string | null;
-  /** The box to stay signed in is checked. */
-  readonly stays: boolean;
-  /** How long a session lasts without activity. */
-  readonly idleSeconds: number;
-  readonly state: FormState;
-  /** What the person has just completed. */
-  readonly done: SignInDone | null;
-  /** How new accounts confirm their email address; null: they need not. Whether this account has done so is not revealed. */
-  readonly confirmation: "mailed" | "by_administrator" | null;
-  /** People can sign up. */
-  readonly signUps: boolean;
-  /** No account exists yet. */
-  readonly firstRun: boolean;
-}
+import type { SignInModel } from "./model.ts";
 
 const formId = "sign_in_form";
-
-export type SignInDone = "confirmed" | "password_changed";
 
 /**
  * Fields `email`, `password`, `next` and `stay_signed_in`, posted to `/users/sign_in`. The button for single sign-on is part
