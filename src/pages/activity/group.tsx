@@ -185,11 +185,7 @@ export function membersPushView(model: MembersPushModel, page: PageContext): Pag
         ) : (
           <Timeline events={events} nowMs={nowMs} byOwner={admin.byOwner} />
         )}
-        <Pager
-          number={model.page}
-          hasMore={model.hasMore}
-          hrefOf={(number) => pageHref(page, trailPage(model, number))}
-        />
+        <Pager number={model.page} hasMore={model.hasMore} path={(number) => trailPage(model, number)} />
       </div>
     </Layout>
   );

@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import type { AdminTrailPage } from "../../pushes/pushes.ts";
 import { Timeline } from "../audit/view.tsx";
-import { type Page, type PageContext, pageHref } from "../page.ts";
+import type { Page, PageContext } from "../page.ts";
 import { Card } from "../parts/card.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Confirm } from "../parts/post-form.tsx";
@@ -62,11 +62,7 @@ export function pushView(model: PushModel, page: PageContext): Page {
         ) : (
           <Timeline events={events} nowMs={nowMs} byOwner={admin.byOwner} />
         )}
-        <Pager
-          number={model.page}
-          hasMore={model.hasMore}
-          hrefOf={(number) => pageHref(page, pathOf(push.id, number))}
-        />
+        <Pager number={model.page} hasMore={model.hasMore} path={(number) => pathOf(push.id, number)} />
       </Card>
       <Confirm
         icon="trash"

@@ -70,7 +70,7 @@ export function auditView(model: AuditModel, page: PageContext): Page {
             <Pager
               number={model.page}
               hasMore={model.hasMore}
-              hrefOf={(number) => pageHref(page, auditPath(model.listed.push.urlToken, number))}
+              path={(number) => auditPath(model.listed.push.urlToken, number)}
             />
           </div>
           <Downloads urlToken={model.listed.push.urlToken} />

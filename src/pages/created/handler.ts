@@ -59,7 +59,7 @@ async function renderCreated(page: PageRequest, mail: SentMail): Promise<Fastify
   const model = await createdModel(page, push, mail);
   const { previewPath, recipientTag } = model;
   const selfPath = recipientTag === null ? previewPath : `${previewPath}?recipient=${recipientTag}`;
-  return page.render(createdView, model, { status: mail.state.status, selfPath: page.isGet ? selfPath : null });
+  return page.renderForm(createdView, model, { status: mail.state.status, path: selfPath });
 }
 
 async function findPush(page: PageRequest): Promise<Push | undefined> {

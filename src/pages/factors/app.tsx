@@ -66,7 +66,7 @@ async function renderApp(
   state: FormState<"code" | "proof">,
 ): Promise<FastifyReply> {
   const model = await appModel(page, setUp, state);
-  return page.render(appView, model, { status: state.status, selfPath: page.isGet ? appPath : null });
+  return page.renderForm(appView, model, { status: state.status, path: appPath });
 }
 
 async function appModel(page: SignedInRequest, setUp: string, state: FormState<"code" | "proof">) {

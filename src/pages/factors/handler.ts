@@ -72,8 +72,8 @@ async function renderFactors(
     required: !hasFactor(factors) && config.accounts.requireSecondFactor,
     passkeysPossible: relyingPartyOf(page.baseUrl) !== undefined,
   };
-  const selfPath = page.isGet ? withNext(factorsPath, model.next) : null;
-  return page.render(factorsView, model, { status: sent?.state.status ?? 200, selfPath });
+  const path = withNext(factorsPath, model.next);
+  return page.renderForm(factorsView, model, { status: sent?.state.status ?? 200, path });
 }
 
 type Removed = Awaited<ReturnType<PageServices["accounts"]["removePasskey"]>>;

@@ -3,7 +3,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { pageHref, usePage } from "../page.ts";
 import { Submit } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
-import { OlderPager, Pager } from "../parts/pager.tsx";
+import { OlderPager, type OlderPagerProps, Pager, type PagerProps } from "../parts/pager.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import { BothTimes, RowTime } from "../parts/times.tsx";
@@ -63,7 +63,8 @@ export interface ListProps<Row> {
   /** What is shown instead of a list without rows. */
   readonly empty: ComponentChildren;
   readonly search?: SearchProps;
-  readonly paging?: Paging;
+  /** Pages have numbers, or each continues where the previous one ended. */
+  readonly paging?: PagerProps | OlderPagerProps;
   /** Between the filters and the rows. */
   readonly children?: ComponentChildren;
   /** Between the rows and the links to other pages. */
@@ -97,19 +98,6 @@ interface ManyAction<Row> {
 
 type Query = Readonly<Record<string, string | number | null>>;
 
-/** Pages have numbers, or each continues where the previous one ended. */
-type Paging =
-  | {
-      /** From 1. */
-      readonly number: number;
-      readonly hasMore: boolean;
-      readonly newestFirst?: boolean;
-      /** The address of a page. */
-      path(number: number): string;
-    }
-  /** null: this page is the newest, or the last. */
-  | { readonly newest: string | null; readonly older: string | null };
-
 /** The address of a list: what is empty is left out of its query, and so is the first page. */
 export function listPath(path: string, query: Query): string {
   const written = new URLSearchParams(givenIn(query)).toString();
@@ -132,7 +120,7 @@ export function List<Row>(list: ListProps<Row>) {
       {children}
       {rows.length === 0 ? empty : table}
       {notes}
-      {paging !== undefined && <Pages paging={paging} />}
+      {paging !== undefined && ("number" in paging ? <Pager {...paging} /> : <OlderPager {...paging} />)}
     </>
   );
 }
@@ -210,16 +198,6 @@ function Selectable<Row>({ action, next, submit, selected, table }: SelectablePr
         <Submit label={submit} look="danger" />
       </div>
     </PostForm>
-  );
-}
-
-function Pages({ paging }: { readonly paging: Paging }) {
-  const page = usePage();
-  const href = (path: string | null) => path && pageHref(page, path);
-  return "number" in paging ? (
-    <Pager {...paging} hrefOf={(number) => pageHref(page, paging.path(number))} />
-  ) : (
-    <OlderPager newestHref={href(paging.newest)} olderHref={href(paging.older)} />
   );
 }
 

@@ -1,26 +1,27 @@
 import type { ComponentChildren } from "preact";
-import { useMessages } from "../page.ts";
+import { pageHref, useMessages, usePage } from "../page.ts";
 
 export interface PagerProps {
-  /** The first page is 1. */
+  /** From 1. */
   readonly number: number;
   readonly hasMore: boolean;
   /** The list starts with the newest entry; by default it does. */
   readonly newestFirst?: boolean;
-  hrefOf(number: number): string;
+  /** The address of a page. */
+  path(number: number): string;
 }
 
 /** Links between the pages of a list; nothing if there is only one page. */
-export function Pager({ number, hasMore, newestFirst = true, hrefOf }: PagerProps) {
+export function Pager({ number, hasMore, newestFirst = true, path }: PagerProps) {
   const { pager } = useMessages();
   if (number === 1 && !hasMore) return null;
   return (
     <nav class="pager" aria-label={pager.label}>
-      <PagerLink href={number > 1 ? hrefOf(number - 1) : null} rel="prev">
+      <PagerLink path={number > 1 ? path(number - 1) : null} rel="prev">
         {newestFirst ? pager.newer : pager.previous}
       </PagerLink>
       <span aria-current="page">{pager.page({ page: number })}</span>
-      <PagerLink href={hasMore ? hrefOf(number + 1) : null} rel="next">
+      <PagerLink path={hasMore ? path(number + 1) : null} rel="next">
         {newestFirst ? pager.older : pager.next}
       </PagerLink>
     </nav>
@@ -29,20 +30,20 @@ export function Pager({ number, hasMore, newestFirst = true, hrefOf }: PagerProp
 
 export interface OlderPagerProps {
   /** null: this page is the newest. */
-  readonly newestHref: string | null;
+  readonly newest: string | null;
   /** null: this page is the last. */
-  readonly olderHref: string | null;
+  readonly older: string | null;
 }
 
 /** For a list without page numbers: each page continues where the previous one ended. */
-export function OlderPager({ newestHref, olderHref }: OlderPagerProps) {
+export function OlderPager({ newest, older }: OlderPagerProps) {
   const { pager } = useMessages();
-  if (newestHref === null && olderHref === null) return null;
+  if (newest === null && older === null) return null;
   return (
     <nav class="pager" aria-label={pager.label}>
-      <PagerLink href={newestHref}>{pager.newest}</PagerLink>
+      <PagerLink path={newest}>{pager.newest}</PagerLink>
       <span />
-      <PagerLink href={olderHref} rel="next">
+      <PagerLink path={older} rel="next">
         {pager.older}
       </PagerLink>
     </nav>
@@ -50,16 +51,17 @@ export function OlderPager({ newestHref, olderHref }: OlderPagerProps) {
 }
 
 interface PagerLinkProps {
-  readonly href: string | null;
+  readonly path: string | null;
   readonly rel?: "prev" | "next";
   readonly children: ComponentChildren;
 }
 
-function PagerLink({ href, rel, children }: PagerLinkProps) {
-  return href === null ? (
+function PagerLink({ path, rel, children }: PagerLinkProps) {
+  const page = usePage();
+  return path === null ? (
     <span />
   ) : (
-    <a class="button" href={href} rel={rel}>
+    <a class="button" href={pageHref(page, path)} rel={rel}>
       {children}
     </a>
   );
