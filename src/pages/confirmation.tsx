@@ -42,7 +42,7 @@ export const newConfirmationPage = emailPage({
   send: ({ services }, to) => services.accounts.requestConfirmation(to),
   renderWithoutMail: (page, status) => {
     const isRequired = page.services.config.accounts.requiresConfirmation;
-    return page.render(noConfirmationView, isRequired, { status, selfPath: page.isGet ? newConfirmationPath : null });
+    return page.renderForm(noConfirmationView, isRequired, { status, path: newConfirmationPath });
   },
 });
 

@@ -75,15 +75,16 @@ export function accountView(model: AccountModel, page: PageContext): Page {
 }
 
 function FactorsSection({ model }: AccountProps) {
-  const page = usePage();
-  const { factors } = page.messages.profile;
+  const { factors } = useMessages().profile;
   return (
     <Section name="factors" heading={factors.heading}>
       <p>{model.hasSecondFactor ? factors.on : factors.off}</p>
       <div class="form-end">
-        <a class={model.hasSecondFactor ? "button" : "button button-primary"} href={pageHref(page, factorsPath)}>
-          {model.hasSecondFactor ? factors.manage : factors.setUp}
-        </a>
+        <ButtonLink
+          to={factorsPath}
+          label={model.hasSecondFactor ? factors.manage : factors.setUp}
+          look={model.hasSecondFactor ? "plain" : "primary"}
+        />
       </div>
     </Section>
   );

@@ -120,7 +120,7 @@ async function renderBulkEnding(
   };
   const hasProblems = Object.keys(problems).length > 0;
   const status = hasProblems ? 422 : model.state.status;
-  return page.render(bulkEndingView, model, { status, selfPath: page.isGet ? bulkEndingPath : null });
+  return page.renderForm(bulkEndingView, model, { status, path: bulkEndingPath });
 }
 
 interface BulkEndingModel {

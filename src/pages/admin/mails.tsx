@@ -43,7 +43,7 @@ async function renderMails(
     nowMs: clock.now(),
     isOff: config.mail === undefined,
   };
-  return page.render(mailsView, model, { status, selfPath: page.isGet ? adminPaths.mails : null });
+  return page.renderForm(mailsView, model, { status, path: adminPaths.mails });
 }
 
 interface MailsModel {

@@ -20,7 +20,7 @@ import { Facts } from "../lists/list.tsx";
 import { pushColumns, StateBadge } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
-import { PageHeading } from "../parts/card.tsx";
+import { Card, PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { LongText } from "../parts/long-text.tsx";
@@ -87,13 +87,12 @@ function AboutPush({ model }: PartProps<AuditModel>) {
   const { push } = model.listed;
   const { kind, views, made, end } = pushColumns(page, "owner");
   return (
-    <section class="card about-push" aria-labelledby="about">
-      <div class="row-main">
-        <h2 class="section-heading" id="about">
-          <PushName push={push} />
-        </h2>
-        <StateBadge push={push} reader="owner" />
-      </div>
+    <Card
+      id="about"
+      heading={<PushName push={push} />}
+      badge={<StateBadge push={push} reader="owner" />}
+      class="about-push"
+    >
       <Facts<OwnedPush>
         nowMs={model.nowMs}
         class="about-facts"
@@ -133,7 +132,7 @@ function AboutPush({ model }: PartProps<AuditModel>) {
       {model.files.length > 0 && <Files files={model.files} />}
       <Settings push={push} />
       <PushActions listed={model.listed} returnPath={auditPath(push.urlToken)} />
-    </section>
+    </Card>
   );
 }
 

@@ -1,7 +1,8 @@
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
-import { PageHeading } from "../parts/card.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { ButtonLink } from "../parts/buttons.tsx";
+import { Card, PageHeading } from "../parts/card.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import { withNext } from "../return-path.ts";
@@ -49,33 +50,21 @@ function CodesMissing({ model }: SectionProps) {
 }
 
 function AppSection({ model }: SectionProps) {
-  const page = usePage();
-  const { app, manage } = page.messages.factors;
+  const { app, manage } = useMessages().factors;
   const isOn = model.appAddedAt !== null;
+  const badge = <span class={isOn ? "badge badge-active" : "badge"}>{isOn ? manage.on : manage.off}</span>;
   return (
-    <section class="card" aria-labelledby="app">
-      <div class="row-main">
-        <h2 class="section-heading" id="app">
-          {app.heading}
-        </h2>
-        <span class={isOn ? "badge badge-active" : "badge"}>{isOn ? manage.on : manage.off}</span>
-      </div>
+    <Card id="app" heading={app.heading} badge={badge}>
       <p>{app.text}</p>
       {model.appAddedAt !== null && (
         <dl class="row-facts">
-          <div>
-            <dt>{manage.added}</dt>
-            <dd>
-              <LocalTime timeMs={model.appAddedAt} />
-            </dd>
-          </div>
+          <Fact label={manage.added}>
+            <LocalTime timeMs={model.appAddedAt} />
+          </Fact>
         </dl>
       )}
       <div class="page-actions">
-        <a class={isOn ? "button" : "button button-primary"} href={pageHref(page, appPath)}>
-          <Icon name="qr" />
-          <span>{isOn ? app.replace : app.setUp}</span>
-        </a>
+        <ButtonLink to={appPath} label={isOn ? app.replace : app.setUp} icon="qr" look={isOn ? "plain" : "primary"} />
         {isOn && (
           <ProvenChange
             model={model}
@@ -87,22 +76,16 @@ function AppSection({ model }: SectionProps) {
           />
         )}
       </div>
-    </section>
+    </Card>
   );
 }
 
 function BackupCodesSection({ model }: SectionProps) {
   const { codes } = useMessages().factors;
+  const { backupCodesLeft: count } = model;
+  const badge = <span class={count > 0 ? "badge badge-active" : "badge"}>{codes.left({ count })}</span>;
   return (
-    <section class="card" aria-labelledby="codes">
-      <div class="row-main">
-        <h2 class="section-heading" id="codes">
-          {codes.heading}
-        </h2>
-        <span class={model.backupCodesLeft > 0 ? "badge badge-active" : "badge"}>
-          {codes.left({ count: model.backupCodesLeft })}
-        </span>
-      </div>
+    <Card id="codes" heading={codes.heading} badge={badge}>
       <p>{codes.text}</p>
       <div class="page-actions">
         <ProvenChange
@@ -114,6 +97,6 @@ function BackupCodesSection({ model }: SectionProps) {
           action={withNext(backupCodesPath, model.next)}
         />
       </div>
-    </section>
+    </Card>
   );
 }

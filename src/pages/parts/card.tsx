@@ -4,17 +4,29 @@ export interface CardProps {
   /** The heading has it, and names the card. */
   readonly id: string;
   readonly heading: ComponentChildren;
+  /** Beside the heading. */
+  readonly badge?: ComponentChildren;
   /** For the style sheet. */
   readonly class?: string;
   readonly children: ComponentChildren;
 }
 
-export function Card({ id, heading, class: className, children }: CardProps) {
+export function Card({ id, heading, badge, class: className, children }: CardProps) {
+  const title = (
+    <h2 class="section-heading" id={id}>
+      {heading}
+    </h2>
+  );
   return (
     <section class={className === undefined ? "card" : `card ${className}`} aria-labelledby={id}>
-      <h2 class="section-heading" id={id}>
-        {heading}
-      </h2>
+      {badge === undefined ? (
+        title
+      ) : (
+        <div class="row-main">
+          {title}
+          {badge}
+        </div>
+      )}
       {children}
     </section>
   );

@@ -201,7 +201,7 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
   const { provider: name, link, state, mailed, only } = model;
   const { providerEmail, accountEmail, by } = link;
   const asks = by === "password" || by === "sign_in";
-  const otherWay = pageHref(page, `${signInPath}?next=${encodeURIComponent(confirmLinkPath)}`);
+  const otherWay = `${signInPath}?next=${encodeURIComponent(confirmLinkPath)}`;
   return (
     <FormPage
       page={page}
@@ -237,9 +237,7 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
       )}
       {asks && link.mails && <MailLink accountEmail={accountEmail} />}
       {asks && !only && (
-        <a class={by === "sign_in" ? "button button-primary" : "button"} href={otherWay}>
-          {singleSignOn.signInOtherwise}
-        </a>
+        <ButtonLink to={otherWay} label={singleSignOn.signInOtherwise} look={by === "sign_in" ? "primary" : "plain"} />
       )}
     </FormPage>
   );
