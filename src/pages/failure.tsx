@@ -92,9 +92,7 @@ export function failureView(model: FailureModel, page: PageContext): Page {
   );
 }
 
-type NextStepProps = PartProps<FailureModel>;
-
-function NextStep({ model }: NextStepProps) {
+function NextStep({ model }: PartProps<FailureModel>) {
   const { failure, sending } = useMessages();
   const { status, lacksFactor } = model;
   if (lacksFactor) return <InNewTab path={factorsPath} label={failure.factorLink} />;

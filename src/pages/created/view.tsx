@@ -4,7 +4,7 @@ import { noRules } from "../../policies/policies.ts";
 import { spaced } from "../audit/view.tsx";
 import { hasSealedLabels } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref, useMessages, usePage, withLocale } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage, withLocale } from "../page.ts";
 import { ButtonLink, CopyButton, FormEnd } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -74,7 +74,7 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
 }
 
 /** The link was just mailed: to whom, and whether it has arrived. */
-function Heading({ model }: { readonly model: CreatedModel }) {
+function Heading({ model }: PartProps<CreatedModel>) {
   const { created, pushEmails } = useMessages();
   const delivery = model.owned?.delivery;
   return (
@@ -127,7 +127,7 @@ function LinkToHandOut({ link }: { readonly link: string }) {
 }
 
 /** Everything that can be done with the link, in one row. The style sheet shows what is checked, without a script. */
-function Actions({ model: { mailForm, recipientTag } }: { readonly model: CreatedModel }) {
+function Actions({ model: { mailForm, recipientTag } }: PartProps<CreatedModel>) {
   const { created } = useMessages();
   return (
     <div class="handover-actions no-print">
@@ -212,7 +212,7 @@ function Opened({ owned, previewPath }: OpenedProps) {
   );
 }
 
-function WhatHappens({ model }: { readonly model: CreatedModel }) {
+function WhatHappens({ model }: PartProps<CreatedModel>) {
   const { created } = useMessages();
   // A distance: the message below has the only date of the page, and so its only time zone.
   const until = created.until.parts({
@@ -237,7 +237,7 @@ function WhatHappens({ model }: { readonly model: CreatedModel }) {
   );
 }
 
-function Next({ model }: { readonly model: CreatedModel }) {
+function Next({ model }: PartProps<CreatedModel>) {
   const { created, secret } = useMessages();
   return (
     <div class="page-actions no-print">

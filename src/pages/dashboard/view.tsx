@@ -5,7 +5,7 @@ import { groupActivityPath } from "../activity/paths.ts";
 import { Layout } from "../layout.tsx";
 import { List } from "../lists/list.tsx";
 import { kindFilter, stateOptions } from "../lists/push-columns.tsx";
-import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
 import { ButtonLink } from "../parts/buttons.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -71,9 +71,7 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
   );
 }
 
-interface PushListProps {
-  readonly model: DashboardModel;
-}
+type PushListProps = PartProps<DashboardModel>;
 
 /** Times are relative to the page, and scripts put together the links that they copy: a row has few pixels and few bytes. */
 function PushList({ model }: PushListProps) {

@@ -2,7 +2,7 @@ import { asksForPassphrase, type OwnedPush } from "../../pushes/pushes.ts";
 import { dashboardPath } from "../dashboard/filter.ts";
 import { shownName } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, untranslated, useMessages, usePage } from "../page.ts";
+import { type Page, type PageContext, type PartProps, untranslated, useMessages, usePage } from "../page.ts";
 import { ButtonLink } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
@@ -73,7 +73,7 @@ export function editView(model: EditModel, page: PageContext): Page {
 }
 
 /** The same columns as the form of a new push: the secret on one side, on the other one when it expires. */
-function EditForm({ model: { form, urlToken, push, hiddenFields } }: { readonly model: EditModel }) {
+function EditForm({ model: { form, urlToken, push, hiddenFields } }: PartProps<EditModel>) {
   const { edit } = useMessages();
   const date = push && <LocalTime key="date" timeMs={push.createdAt} />;
   const isSealed = Boolean(form.edited?.push.endToEnd);

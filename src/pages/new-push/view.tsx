@@ -1,7 +1,7 @@
 import type { KindName } from "../../base/push-kinds.ts";
 import { pushLimits } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
 import { Checkbox } from "../parts/fields.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -9,7 +9,14 @@ import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { initialDuration } from "../push-form/controls.tsx";
 import { FieldEditorParts } from "../push-form/field-editor.tsx";
-import { Controls, type FilledForm, type HiddenField, HiddenFields, summaryOf } from "../push-form/fields.tsx";
+import {
+  Controls,
+  type FilledForm,
+  type FormProps,
+  type HiddenField,
+  HiddenFields,
+  summaryOf,
+} from "../push-form/fields.tsx";
 import { accountField, type PushForm as PushFormModel } from "../push-form/form.ts";
 import { LimitControls, MoreOptions, OptionControls } from "../push-form/groups.tsx";
 import { type OfferedPresets, PresetChoice } from "../push-form/presets.tsx";
@@ -101,17 +108,13 @@ function differsInLimits({ others, ...shown }: NewPushForm): boolean {
   return others.some((other) => limitsOf(other) !== limitsOf(shown));
 }
 
-interface ModelProps {
-  readonly model: NewPushModel;
-}
-
 const formId = "push_form";
 
 /**
  * Each tab sends the form, which comes back for another kind with everything that was typed; the script switches without
  * sending (browser/parts/kinds.ts). Enter in a field presses the first button of the form: that must not be a tab.
  */
-function KindTabs({ model }: ModelProps) {
+function KindTabs({ model }: PartProps<NewPushModel>) {
   const page = usePage();
   const { kinds } = page.messages;
   return (
@@ -140,12 +143,8 @@ function KindTabs({ model }: ModelProps) {
   );
 }
 
-interface PartProps {
-  readonly form: FilledForm;
-}
-
 /** What differs between the kinds is in parts, which the script replaces. */
-function Content({ form, mayAttachFiles }: PartProps & Pick<NewPushModel, "mayAttachFiles">) {
+function Content({ form, mayAttachFiles }: FormProps & Pick<NewPushModel, "mayAttachFiles">) {
   return (
     <div class="push-content" data-part="content">
       {form.kind === "file" && !mayAttachFiles ? (
@@ -160,7 +159,7 @@ function Content({ form, mayAttachFiles }: PartProps & Pick<NewPushModel, "mayAt
   );
 }
 
-function Limits({ form }: PartProps) {
+function Limits({ form }: FormProps) {
   return (
     <div data-part="limits">
       <LimitControls form={form} />
@@ -168,7 +167,7 @@ function Limits({ form }: PartProps) {
   );
 }
 
-function PushForm({ model }: ModelProps) {
+function PushForm({ model }: PartProps<NewPushModel>) {
   const page = usePage();
   const { form, mayAttachFiles, sealedByDefault, presets } = model;
   const { newPush } = page.messages;

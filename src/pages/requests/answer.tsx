@@ -4,7 +4,7 @@ import { pushLimits } from "../../pushes/pushes.ts";
 import type { NewAnswer, OpenRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { MessagePage } from "../message-page.tsx";
-import { type Page, type PageContext, pageHref, untranslated, useMessages } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, untranslated, useMessages } from "../page.ts";
 import { Field, TextAreaField } from "../parts/fields.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { Notice, problemsAt } from "../parts/notice.tsx";
@@ -116,9 +116,7 @@ function renderAnswer(
   return page.renderForm(answerView, model, { status: state.status, path, keepsTyped: true });
 }
 
-interface AnswerViewProps {
-  readonly model: AnswerModel;
-}
+type AnswerViewProps = PartProps<AnswerModel>;
 
 function AnswerHeading({ model: { request } }: AnswerViewProps) {
   const { requests: text } = useMessages();

@@ -1,5 +1,5 @@
 import type { EndToEnd } from "../../pushes/pushes.ts";
-import { useMessages } from "../page.ts";
+import { type PartProps, useMessages } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { InputField } from "../parts/fields.tsx";
@@ -13,9 +13,7 @@ import { KeyProblems } from "./step-view.tsx";
 /** A script fills in the name. */
 const named = { filename: "{filename}" };
 
-interface SealedContentProps {
-  readonly model: SecretModel & { readonly endToEnd: EndToEnd };
-}
+type SealedContentProps = PartProps<SecretModel & { readonly endToEnd: EndToEnd }>;
 
 function SealedPassphrase() {
   const { endToEnd: text, step } = useMessages();

@@ -3,7 +3,7 @@ import { nameOf } from "../../branding/branding.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { asksForPassphrase } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
 import { ShowButton, Submit } from "../parts/buttons.tsx";
 import { InputField } from "../parts/fields.tsx";
 import { Emblem } from "../parts/logo.tsx";
@@ -176,9 +176,7 @@ function About() {
   );
 }
 
-interface StepProps {
-  readonly model: StepModel;
-}
+type StepProps = PartProps<StepModel>;
 
 function Until({ model }: StepProps) {
   const messages = useMessages();

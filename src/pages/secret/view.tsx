@@ -2,7 +2,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import type { EarlierViews } from "../../pushes/pushes.ts";
 import type { AssetName } from "../assets.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, useMessages } from "../page.ts";
+import { type Page, type PageContext, type PartProps, useMessages } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -58,9 +58,7 @@ function openingScripts({ endToEnd, fields }: SecretModel): readonly AssetName[]
   return fields?.some(({ type }) => type === "otp") === true ? ["one-time-codes.js"] : [];
 }
 
-interface Props {
-  readonly model: SecretModel;
-}
+type Props = PartProps<SecretModel>;
 
 function Payload({ model: { kind, payload, fields, blur } }: Props) {
   const messages = useMessages();

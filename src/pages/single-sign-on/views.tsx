@@ -243,10 +243,8 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
   );
 }
 
-type SignInFirstProps = PartProps<ConfirmLinkModel>;
-
 /** For an account without a password. */
-function SignInFirst({ model: { only, link } }: SignInFirstProps) {
+function SignInFirst({ model: { only, link } }: PartProps<ConfirmLinkModel>) {
   const { singleSignOn } = useMessages();
   if (!only) return <p>{singleSignOn.signInFirst}</p>;
   return link.mails ? null : <p>{singleSignOn.noProof}</p>;

@@ -7,8 +7,6 @@ import { RowTime } from "../parts/times.tsx";
 import { scopeWords } from "./form.tsx";
 import type { TokensModel } from "./model.ts";
 
-type Props = PartProps<TokensModel>;
-
 type State = "active" | "expired" | "revoked";
 
 function stateOf({ revokedAt, expiresAt }: ApiToken, now: number): State {
@@ -16,7 +14,7 @@ function stateOf({ revokedAt, expiresAt }: ApiToken, now: number): State {
   return expiresAt !== null && now >= expiresAt ? "expired" : "active";
 }
 
-export function TokenList({ model }: Props) {
+export function TokenList({ model }: PartProps<TokensModel>) {
   const page = usePage();
   const { tokens, admin } = page.messages;
   const { service } = admin.groupsPage;
