@@ -11,7 +11,7 @@ import { isOwn } from "./secret/model.ts";
 export async function deletePush(page: PageRequest): Promise<FastifyReply> {
   const { pushes } = page.services;
   const { next } = await page.form();
-  const push = page.urlToken === undefined ? undefined : await pushes.find(page.urlToken, page.actor);
+  const push = await page.findPush();
   // Only owners come from a list of their pushes, and only they may learn that the push had ended already.
   const back = push !== undefined && isOwn(push, page.actor) && typeof next === "string" ? ownPath(next) : null;
   // For everybody else, a push that has ended gets the answer of one that never existed.

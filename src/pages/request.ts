@@ -21,7 +21,7 @@ import type { SessionCookies } from "../http/session-cookie.ts";
 import { chooseLocale, type Messages } from "../i18n/i18n.ts";
 import type { FailedEmails, MailServerState } from "../mail/mail.ts";
 import type { Groups, Policies } from "../policies/policies.ts";
-import type { Actor, Presets, Pushes } from "../pushes/pushes.ts";
+import type { Actor, Presets, Push, Pushes } from "../pushes/pushes.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetIntegrity, AssetUrl } from "./assets.ts";
@@ -215,6 +215,11 @@ export class PageRequest {
   /** The `:token` of the path; undefined when it cannot be a url_token. */
   get urlToken(): string | undefined {
     return parameterOf(this.request, "token", urlTokenShape);
+  }
+
+  /** The push of the `:token` of the path; undefined: there is none. */
+  async findPush(): Promise<Push | undefined> {
+    return this.urlToken === undefined ? undefined : await this.services.pushes.find(this.urlToken, this.actor);
   }
 
   /** The `:upload` of the path: the address of an upload; undefined when it cannot be one. */

@@ -2,7 +2,6 @@ import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { attachment, sendJson } from "../../http/headers.ts";
-import type { Push } from "../../pushes/pushes.ts";
 import { auditPath } from "../audit/view.tsx";
 import { linkOf } from "../dashboard/push-parts.tsx";
 import { renderGone } from "../gone.tsx";
@@ -52,7 +51,7 @@ export const mailLink = formHandler(mailForm, async (page, { recipients, locale 
 });
 
 async function renderCreated(page: PageRequest, mail: SentMail): Promise<FastifyReply> {
-  const push = await findPush(page);
+  const push = await page.findPush();
   if (push === undefined) return renderGone(page);
   // The trail says more than that the link is gone.
   if (push.expired) return isOwn(push, page.actor) ? page.redirect(auditPath(push.urlToken)) : renderGone(page);
@@ -62,15 +61,11 @@ async function renderCreated(page: PageRequest, mail: SentMail): Promise<Fastify
   return page.renderForm(createdView, model, { status: mail.state.status, path: selfPath });
 }
 
-async function findPush(page: PageRequest): Promise<Push | undefined> {
-  return page.urlToken === undefined ? undefined : await page.services.pushes.find(page.urlToken, page.actor);
-}
-
 /** `GET /p/:token/preview/qr?format=svg` or `png`: the QR code of the link as a file. */
 export async function downloadCode(page: PageRequest): Promise<FastifyReply> {
   const format = page.query("format");
   if (format !== "svg" && format !== "png") throw new AppError("invalid_request", "The format must be svg or png.");
-  const push = await findPush(page);
+  const push = await page.findPush();
   // A code without the key in the link opens nothing.
   if (push === undefined || push.expired || push.endToEnd !== null) return renderGone(page);
   const recipientTag = recipientOf(page);
@@ -84,7 +79,7 @@ export async function downloadCode(page: PageRequest): Promise<FastifyReply> {
 
 /** `GET /p/:token/preview/opened`: for the script of the link's page. It counts nothing. */
 export async function showOpened(page: SignedInRequest): Promise<FastifyReply> {
-  const push = await findPush(page);
+  const push = await page.findPush();
   if (push === undefined || !isOwn(push, page.actor)) return page.notFound();
   const delivery = page.query("done") === mailed ? await latestDelivery(push, page) : undefined;
   return sendJson(page.reply, 200, {

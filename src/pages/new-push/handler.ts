@@ -82,11 +82,10 @@ function untouchedForm(page: PageRequest, kind: KindName, starting: StartingSett
  * anybody else the page does not exist. Nothing of the secret, the passphrase or the labels is used.
  */
 export async function showAnother(page: SignedInRequest): Promise<FastifyReply> {
-  const { urlToken, services, actor } = page;
-  const push = urlToken === undefined ? undefined : await services.pushes.find(urlToken, actor);
-  if (push === undefined || !isOwn(push, actor)) return renderGone(page);
+  const push = await page.findPush();
+  if (push === undefined || !isOwn(push, page.actor)) return renderGone(page);
   const own = await startingSettings(page);
-  const { kinds } = services.config;
+  const { kinds } = page.services.config;
   const settings = withDefaults(settingsUnder(own.policy, push.kind, kinds[push.kind]), push);
   const like = withExpiry(settings, own.policy, (push.expiresAt - push.createdAt) / minuteMs);
   // The push is the preset.

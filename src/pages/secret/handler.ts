@@ -14,11 +14,10 @@ import { secretView } from "./view.tsx";
  * the step's POST claims it.
  */
 export async function showPush(page: PageRequest): Promise<FastifyReply> {
-  const { urlToken } = page;
-  const push = urlToken === undefined ? undefined : await page.services.pushes.find(urlToken, page.actor);
-  if (urlToken === undefined || push === undefined) return renderGone(page);
+  const push = await page.findPush();
+  if (push === undefined) return renderGone(page);
   if (!push.expired && (asksForStep(page) || hasStep(push))) return renderStep(page, push, 200);
-  return await claim(page, urlToken, {});
+  return await claim(page, push.urlToken, {});
 }
 
 /** The link always shows the retrieval step. */
