@@ -11,6 +11,16 @@ import { startSignOnApp, urlOf } from "../support/sign-on.ts";
 const messages = en.singleSignOn;
 const bob = { email: "bob@example.com", email_verified: true };
 
+test.each([
+  ["with a provider", {}, true],
+  ["without sign-ins", { PWP__DISABLE_LOGINS: "true" }, false],
+  ["without a provider", { PWP__OIDC__ISSUER: "" }, false],
+])("sign-on is among the features of a server %s: %j, %s", async (_, environment, isListed) => {
+  const { app } = await startSignOnApp(environment);
+  const { features } = (await app.server.inject({ url: "/api/sealpush" })).json();
+  expect(features.includes("sign-on")).toBe(isListed);
+});
+
 describe("signing in at the provider", () => {
   test("creates a confirmed account without a password, and returns to where it began", async () => {
     const { app, provider, signOn, newVisitor } = await startSignOnApp();

@@ -89,7 +89,7 @@ export type Version = {
 };
 
 export type Features = {
-  readonly features: readonly ("fields" | "sender_shown" | "expires_at" | "preset" | "policy" | "scim")[];
+  readonly features: readonly ("fields" | "sender_shown" | "expires_at" | "preset" | "policy" | "sign-on" | "scim")[];
 };
 
 export type Policy = {

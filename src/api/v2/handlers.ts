@@ -22,7 +22,13 @@ import {
   presentVersion,
 } from "./presenters.ts";
 import { localeOf, receiveCreatePush, receiveNotifyEmails, receivePassphrase } from "./receive.ts";
-import { type FeaturesAnswer, features, type MessageAnswer, type WrongPassphraseAnswer } from "./schemas.ts";
+import {
+  configuredFeatures,
+  type FeaturesAnswer,
+  features,
+  type MessageAnswer,
+  type WrongPassphraseAnswer,
+} from "./schemas.ts";
 
 export interface ApiDeps {
   readonly config: Config;
@@ -40,10 +46,11 @@ export type ApiHandler = (request: FastifyRequest, reply: FastifyReply, deps: Ap
 export const version: ApiHandler = async (_request, reply, deps) =>
   sendJson(reply, 200, presentVersion(deps.config, deps.version, await deps.policies.ofEverybody()));
 
-export const showFeatures: ApiHandler = (_request, reply, { config: { scim } }) =>
-  sendJson(reply, 200, {
-    features: [...features, ...(scim === undefined ? [] : (["scim"] as const))],
-  } satisfies FeaturesAnswer);
+export const showFeatures: ApiHandler = (_request, reply, { config: { scim, singleSignOn, accounts } }) => {
+  const has = { "sign-on": singleSignOn !== undefined && !accounts.loginsDisabled, scim: scim !== undefined };
+  const configured = configuredFeatures.filter((name) => has[name]);
+  return sendJson(reply, 200, { features: [...features, ...configured] } satisfies FeaturesAnswer);
+};
 
 export const showPolicy: ApiHandler = async (request, reply, { policies }) =>
   sendJson(reply, 200, presentPolicy(await policies.find(request.actor.user)));
