@@ -107,6 +107,23 @@ describe("presets of the API", () => {
     expect((await ada.create({ preset: "Shown" })).json()).toHaveProperty("sender_shown");
   });
 
+  test("are shortened to what the kind of the push allows, which files decide", async () => {
+    await using app = await startTestApp({
+      environment: {
+        ...{ PWP__FILES__EXPIRE_AFTER_DAYS_DEFAULT: "2", PWP__FILES__EXPIRE_AFTER_DAYS_MAX: "3" },
+        ...{ PWP__FILES__EXPIRE_AFTER_VIEWS_DEFAULT: "3", PWP__FILES__EXPIRE_AFTER_VIEWS_MAX: "4" },
+      },
+    });
+    const ada = await user(app);
+    await save(app, "instance", "Long", { expireAfterMinutes: 30 * 24 * 60, expireAfterViews: 50 });
+    const files = [{ filename: "a.txt", data: "aGk=" }];
+    const made = (preset: object) => ada.create({ preset: "Long", ...preset });
+    const ofFile = { kind: "file", expire_after_days: 3, expire_after_views: 4 };
+    expect((await made({ files })).json()).toMatchObject(ofFile);
+    const ofText = { kind: "text", expire_after_days: 30, expire_after_views: 50 };
+    expect((await made({ files, kind: "text" })).json()).toMatchObject(ofText);
+  });
+
   test("a repeat with its key gets the same answer, although preset and rules have changed or are gone", async () => {
     await using app = await startTestApp();
     const ada = await user(app);

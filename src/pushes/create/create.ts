@@ -17,7 +17,7 @@ import { type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
 import { judgeCreation } from "./judge-creation.ts";
-import { findProblems, type Lifetime, lifetimeOf } from "./limits.ts";
+import { findProblems, kindOf, type Lifetime, lifetimeOf } from "./limits.ts";
 import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
 import { type RequestedPush, requestedPush } from "./requested-push.ts";
@@ -46,7 +46,7 @@ export function createOperations(deps: PushDeps) {
       try {
         assertMayCreate(deps.config, false, actor);
         const request = await resolvePreset(deps, asked, actor);
-        const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
+        const kind = kindOf(request);
         assertMayCreate(deps.config, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
         const push = await sealAndInsert(deps, request, { kind, sending: { upload, spent, together }, actor });
         if (!push.repeated) {

@@ -43,6 +43,11 @@ export interface Lifetime {
 
 type LifetimeLimits = Pick<KindSettings, "days" | "views">;
 
+/** The kind of the push that the request asks for. */
+export function kindOf({ kind, upload }: Pick<CreatePush, "kind" | "upload">): KindName {
+  return kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
+}
+
 /** @returns the problems of the request for a push of `kind`; empty when it is valid. */
 export function findProblems(request: CreatePush, kind: KindName, config: Config): FieldProblems {
   const problems: Problems = {};

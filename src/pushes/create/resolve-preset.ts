@@ -5,6 +5,7 @@ import type { PushDeps } from "../deps.ts";
 import { applyPreset, fitPreset, type PresetSettings } from "../presets/preset.ts";
 import type { CreatePush } from "../push.ts";
 import { optionsBy } from "../store/tables.ts";
+import { kindOf } from "./limits.ts";
 import { creationKeyOf } from "./repeat-creation.ts";
 
 /** @returns the request with what its preset says. @throws AppError invalid_fields: the caller has no preset of this name. */
@@ -19,7 +20,7 @@ export async function resolvePreset(deps: PushDeps, request: CreatePush, actor: 
     const names = all.map((preset) => JSON.stringify(preset.name)).join(", ");
     throw invalidFields({ preset: [`is unknown. ${names === "" ? "There is none for you" : `There are ${names}`}.`] });
   }
-  const { kind = "text" } = applyPreset(request, found.settings);
+  const kind = kindOf(applyPreset(request, found.settings));
   return applyPreset(request, fitPreset(found.settings, kind, deps.config, await deps.policies.of(actor.user)));
 }
 
