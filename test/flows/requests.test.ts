@@ -184,6 +184,33 @@ describe("an answer", () => {
     expect(app.logLines.join("")).not.toContain(asked.url_token);
   });
 
+  test("is taken where pushes have more views than the one of an answer", async () => {
+    const views = { PWP__PW__EXPIRE_AFTER_VIEWS_MIN: "2", PWP__FILES__EXPIRE_AFTER_VIEWS_MIN: "2" };
+    await using other = await startTestApp({ environment: views });
+    const request = {
+      title: "T",
+      recipient: key.recipient,
+      encryption_check: key.check,
+      wants_files: true,
+      answers_max: 2,
+    };
+    const headers = bearer(await other.makeToken(email));
+    const post = (url: string, payload: object) => other.server.inject({ method: "POST", url, headers, payload });
+    const { url_token: urlToken } = (await post(path, { request })).json();
+    expect((await post(`${path}/${urlToken}`, { payload: "hunter2" })).statusCode).toBe(201);
+    const form = new FormData();
+    form.append("files[]", new Blob(["x"]), "a.txt");
+    expect((await fetch(`${await other.listen()}${path}/${urlToken}`, { method: "POST", body: form })).status).toBe(
+      201,
+    );
+    const { pushes } = (await other.server.inject({ url: `${path}/${urlToken}/answers`, headers })).json();
+    expect(pushes).toMatchObject([
+      { kind: "text", expire_after_views: 1 },
+      { kind: "file", expire_after_views: 1 },
+    ]);
+    expect((await post("/api/v2/pushes", { push: { payload: "x", expire_after_views: 1 } })).statusCode).toBe(422);
+  });
+
   test("with files that come as they are is sealed on the way to the store", async () => {
     const asked = await ask();
     const plan = Uint8Array.from(randomBytes(300_000));

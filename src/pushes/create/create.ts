@@ -85,7 +85,7 @@ async function sealAndInsert(
 ): Promise<CreatedPush> {
   const receivedAt = deps.clock.now();
   assertNoProblems({
-    ...findProblems(request, kind, deps.config),
+    ...findProblems(request, kind, deps.config, actor),
     ...findLinkDeliveryProblems(deps, request, actor),
     ...(await findOptionProblems(deps, request, actor)),
   });

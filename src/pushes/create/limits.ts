@@ -5,6 +5,7 @@ import type { FieldProblems } from "../../base/errors.ts";
 import { addProblem, type Problems } from "../../base/field-problems.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Config, KindSettings, Range } from "../../config/config.ts";
+import type { Actor } from "../actor.ts";
 import { fieldSentence } from "../payload.ts";
 import type { Bounds, CreatePush, PushField } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
@@ -49,7 +50,12 @@ export function kindOf({ kind, upload }: Pick<CreatePush, "kind" | "upload">): K
 }
 
 /** @returns the problems of the request for a push of `kind`; empty when it is valid. */
-export function findProblems(request: CreatePush, kind: KindName, config: Config): FieldProblems {
+export function findProblems(
+  request: CreatePush,
+  kind: KindName,
+  config: Config,
+  { answersRequest }: Pick<Actor, "answersRequest"> = {},
+): FieldProblems {
   const problems: Problems = {};
   const fileCount = request.upload?.fileCount ?? 0;
   if (!config.kinds[kind].enabled) addProblem(problems, "kind", `${kind} pushes are switched off on this server.`);
@@ -63,7 +69,9 @@ export function findProblems(request: CreatePush, kind: KindName, config: Config
     if (request.fields === undefined) checkPayload(request.payload ?? "", kind, problems);
     if (request.encryptionCheck !== undefined) addProblem(problems, "encryptionCheck", "needs encryption.");
   }
-  checkLifetime(request, config.kinds[kind], problems);
+  const { days, views } = config.kinds[kind];
+  // An answer is opened once, also where the settings want more views of a push.
+  checkLifetime(request, { days, views: answersRequest === undefined ? views : { ...views, min: 1 } }, problems);
   checkText(problems, "name", request.name, nameCharactersMax);
   checkText(problems, "note", request.note, noteCharactersMax);
   checkText(problems, "passphrase", request.passphrase, passphraseCharactersMax);
