@@ -5,7 +5,7 @@ import { accountMenu } from "../support/account-menu.ts";
 import { openUser } from "../support/admin-page-states.ts";
 import { answerTo, sendForm } from "../support/browser-forms.ts";
 import { appFor } from "../support/factors.ts";
-import { expectAccessibleLayout } from "../support/layout-tests.ts";
+import { expectAccessibleLayout, overflowing } from "../support/layout-tests.ts";
 import { openSite } from "../support/site.ts";
 import { administratorEmail, email, password } from "../support/visit.ts";
 
@@ -391,4 +391,26 @@ describe("with mail and limits set", () => {
     expect(await page.locator("details[open]").count()).toBe(0);
     expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(1_500);
   });
+});
+
+it("fits 320 px with words that have no place to break: the instance's name, and an address in the trail", async () => {
+  const { page } = await site.visit({ signedIn: "administrator", viewport: { width: 320, height: 700 } });
+  await page.goto("/admin/look");
+  await page.getByLabel(admin.productName, { exact: true }).fill("n".repeat(60));
+  await page.locator(".button-primary[form=name_form]").click();
+  await page.locator(".wordmark-name", { hasText: "nnn" }).waitFor();
+  expect(await overflowing(page)).toEqual([]);
+  await page.goto("/admin/trail");
+  const who = page.locator("tbody tr").first().locator("td.cell-long").first();
+  await who.evaluate(
+    (cell, address) => {
+      cell.textContent = address;
+    },
+    `${"0".repeat(40)}@example.com`,
+  );
+  expect(await overflowing(page)).toEqual([]);
+  await page.goto("/admin/look");
+  const reset = page.locator('form[action="/admin/look/name/reset"] button');
+  await reset.click();
+  await reset.waitFor({ state: "detached" });
 });
