@@ -144,24 +144,21 @@ function darkMedia(themeMode: "auto" | "dark"): string {
 
 function Header() {
   const page = usePage();
-  if (page.recipientsOnly) {
-    return (
-      <header class="site-header">
-        <div class="site-header-inner">
-          <span class="wordmark">
-            <Wordmark />
-          </span>
-        </div>
-      </header>
-    );
-  }
   return (
     <header class="site-header">
       <div class="site-header-inner">
-        <a class="wordmark" href={pageHref(page, "/")}>
-          <Wordmark />
-        </a>
-        <Navigation />
+        {page.recipientsOnly ? (
+          <span class="wordmark">
+            <Wordmark />
+          </span>
+        ) : (
+          <>
+            <a class="wordmark" href={pageHref(page, "/")}>
+              <Wordmark />
+            </a>
+            <Navigation />
+          </>
+        )}
       </div>
     </header>
   );
@@ -177,16 +174,13 @@ function Navigation() {
   );
   if (page.user === null) {
     const signIn = page.signIns && link("/users/sign_in", nav.signIn);
-    if (page.mayRequest) {
-      return (
-        <Menu>
-          {link("/", nav.newPush)}
-          {link(newRequestPath, requests.make)}
-          {signIn}
-        </Menu>
-      );
-    }
-    return (
+    return page.mayRequest ? (
+      <Menu>
+        {link("/", nav.newPush)}
+        {link(newRequestPath, requests.make)}
+        {signIn}
+      </Menu>
+    ) : (
       <nav class="site-nav" aria-label={nav.main}>
         {link("/", nav.newPush)}
         {signIn}

@@ -1,7 +1,6 @@
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { Config, KindSettings, Range } from "../../config/config.ts";
 import { durationMinutes } from "../../http/push-fields.ts";
-import type { Messages } from "../../i18n/i18n.ts";
 import type { Policy } from "../../policies/policies.ts";
 import { accountPath } from "../account/path.ts";
 import { pageHref, useMessages, usePage } from "../page.ts";
@@ -335,7 +334,7 @@ function Generator({ settings }: { readonly settings: Config["generator"] }) {
           <span>{generator.choices}</span>
         </summary>
         <div class="generator-body">
-          <GeneratorModes generator={generator} startsWithSyllables={startsWithSyllables} />
+          <GeneratorModes startsWithSyllables={startsWithSyllables} />
           <div class="generator-choices" data-choices="characters" hidden={startsWithSyllables}>
             <Amount id="generator_length" label={generator.length} min={8} max={64} value={charactersDefault} />
             <Tick name="generator_symbols" label={generator.symbols} checked />
@@ -369,52 +368,43 @@ function Generator({ settings }: { readonly settings: Config["generator"] }) {
         </div>
       </details>
       <p class="field-hint" role="status" data-strength={generator.strength({ bits: "{bits}" })} />
-      <GeneratorAsk generator={generator} />
+      <GeneratorAsk />
     </div>
   );
 }
 
-interface GeneratorPartProps {
-  readonly generator: Messages["generator"];
-}
-
-function GeneratorModes({
-  generator,
-  startsWithSyllables,
-}: GeneratorPartProps & { readonly startsWithSyllables: boolean }) {
+function GeneratorModes({ startsWithSyllables }: { readonly startsWithSyllables: boolean }) {
+  const { generator } = useMessages();
+  const modes = [
+    { value: "characters", label: generator.password, checked: !startsWithSyllables },
+    { value: "words", label: generator.words, checked: false },
+    { value: "syllables", label: generator.syllables, checked: startsWithSyllables },
+  ];
   return (
     <fieldset class="generator-modes">
       <legend class="visually-hidden">{generator.heading}</legend>
-      <label class="generator-mode">
-        <input type="radio" name="generator_mode" value="characters" form="" checked={!startsWithSyllables} />
-        <span>{generator.password}</span>
-      </label>
-      <label class="generator-mode">
-        <input type="radio" name="generator_mode" value="words" form="" />
-        <span>{generator.words}</span>
-      </label>
-      <label class="generator-mode">
-        <input type="radio" name="generator_mode" value="syllables" form="" checked={startsWithSyllables} />
-        <span>{generator.syllables}</span>
-      </label>
+      {modes.map(({ value, label, checked }) => (
+        <label key={value} class="generator-mode">
+          <input type="radio" name="generator_mode" value={value} form="" checked={checked} />
+          <span>{label}</span>
+        </label>
+      ))}
     </fieldset>
   );
 }
 
 /** Shown when the text area has a text already. */
-function GeneratorAsk({ generator }: GeneratorPartProps) {
+function GeneratorAsk() {
+  const { generator } = useMessages();
+  const answers = { replace: generator.replace, insert: generator.insert, "": generator.keep };
   return (
     <fieldset class="generator-ask" hidden data-ask>
       <legend>{generator.ask}</legend>
-      <button type="button" class="button button-small" data-put="replace">
-        {generator.replace}
-      </button>
-      <button type="button" class="button button-small" data-put="insert">
-        {generator.insert}
-      </button>
-      <button type="button" class="button button-small" data-put="">
-        {generator.keep}
-      </button>
+      {Object.entries(answers).map(([answer, label]) => (
+        <button key={answer} type="button" class="button button-small" data-put={answer}>
+          {label}
+        </button>
+      ))}
     </fieldset>
   );
 }
