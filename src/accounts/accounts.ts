@@ -64,7 +64,6 @@ export type { PasskeyAnswer, WaitingSignIn } from "./factors/second-factor.ts";
 export { type KindDefaults, noDefaults, type PushDefaults } from "./profile/profile.ts";
 export { type NewScimUser, type Scim, type ScimRefusal, ScimRefusedError, type ScimUser } from "./scim/scim.ts";
 export { type PasswordProblem, passwordLimits } from "./sign-in/password-rules.ts";
-export type { EntryProblems } from "./sign-in/sign-up.ts";
 export type { LinkToConfirm } from "./sso/identities.ts";
 export type { ClaimRefusal } from "./sso/provider-claims.ts";
 export { signOnSettingsPath } from "./sso/single-sign-on.ts";

@@ -1,8 +1,6 @@
 import type { FastifyReply } from "fastify";
-import type { EntryProblems } from "../accounts/accounts.ts";
 import { unreachable } from "../base/errors.ts";
 import { textOf } from "../http/body/form-fields.ts";
-import type { Messages } from "../i18n/i18n.ts";
 import { enter, passwordSentence, renderClosed } from "./entry.tsx";
 import { firstRunPath } from "./first-run.tsx";
 import { FormPage } from "./form-page.tsx";
@@ -58,8 +56,14 @@ export const signUp = formHandler(signUpForm, async (page, typed) => {
       return renderClosed(page, "sign-up without mail");
     case "refused": {
       const { email, password } = answer.problems;
+      const { problems } = page.messages.entry;
+      const sentences: Readonly<Record<NonNullable<typeof email>, string>> = {
+        malformed: problems.email,
+        not_allowed: problems.emailNotAllowed,
+        taken: problems.emailTaken,
+      };
       return refused({
-        email: email && emailSentence(email, page.messages),
+        email: email && sentences[email],
         password: password && passwordSentence(password, page.messages),
       });
     }
@@ -102,17 +106,6 @@ export function signUpView({ email, state, takesFiles }: SignUpModel, page: Page
       </p>
     </FormPage>
   );
-}
-
-function emailSentence(problem: NonNullable<EntryProblems["email"]>, { entry: { problems } }: Messages): string {
-  switch (problem) {
-    case "malformed":
-      return problems.email;
-    case "not_allowed":
-      return problems.emailNotAllowed;
-    case "taken":
-      return problems.emailTaken;
-  }
 }
 
 /** @param email as typed. The page does not reveal whether the address already has an account. */

@@ -1,5 +1,4 @@
 import type { FastifyReply } from "fastify";
-import { unreachable } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { findMessages } from "../../i18n/i18n.ts";
 import { passwordSentence } from "../entry.tsx";
@@ -57,26 +56,18 @@ export const changeEmail = formHandler(emailForm, async (page, { newEmail: email
   const { email: messages } = page.messages.profile;
   const given = { session: page.session, email, password, client: page.clientContext };
   const outcome = await page.services.accounts.changeEmail(given);
-  switch (outcome) {
-    case "changed":
-      return redirectDone(page, "email");
-    case "link_sent":
-      return redirectDone(page, "link");
-    case "not_confirmed":
-      return refused({ email_password: identityRefusal(page) });
-    case "malformed":
-      return refused({ email: messages.malformed });
-    case "not_allowed":
-      return refused({ email: messages.notAllowed });
-    case "unchanged":
-      return refused({ email: messages.unchanged });
-    case "taken":
-      return refused({ email: messages.taken });
-    case "too_many":
-      return refused({ email: messages.tooMany });
-    default:
-      return unreachable(outcome);
+  if (outcome === "changed" || outcome === "link_sent") {
+    return redirectDone(page, outcome === "changed" ? "email" : "link");
   }
+  if (outcome === "not_confirmed") return refused({ email_password: identityRefusal(page) });
+  const problems: Readonly<Record<typeof outcome, string>> = {
+    malformed: messages.malformed,
+    not_allowed: messages.notAllowed,
+    unchanged: messages.unchanged,
+    taken: messages.taken,
+    too_many: messages.tooMany,
+  };
+  return refused({ email: problems[outcome] });
 });
 
 const ownConfirmationForm = accountForm("general", () => ({}), "email_confirmation");

@@ -218,9 +218,9 @@ export function Timeline({ events, emails = new Map(), nowMs, byOwner }: Timelin
   return (
     <ol class="timeline">
       {events.map((event, index) => (
-        <li key={index} class={`timeline-event timeline-${toneOf(event)}`}>
+        <li key={index} class={`timeline-event timeline-${marks[event.kind].tone}`}>
           <span class="timeline-mark">
-            <Icon name={iconOf(event)} />
+            <Icon name={marks[event.kind].icon} />
           </span>
           <div class="timeline-text">
             <div class="timeline-head">
@@ -242,46 +242,23 @@ function sentenceFor(event: TrailEvent, { dashboard }: Messages, byOwner: Timeli
   return event.by === "owner" ? byOwner[event.kind] : dashboard.holder[event.kind];
 }
 
-const icons: Readonly<Record<TrailEvent["kind"], IconName>> = {
-  creation: "shield",
-  view: "eye",
-  owner_view: "eye",
-  admin_view: "eye",
-  repeated_view: "eye",
-  failed_view: "alert",
-  failed_passphrase: "key",
-  download: "download",
-  edit: "pencil",
-  expire: "trash",
-  creation_email_send: "mail",
-  limit: "clock",
-};
-
-function iconOf(event: TrailEvent): IconName {
-  return icons[event.kind];
-}
-
 /** `opened`: the secret or a part of it was revealed; `refused`: nothing was revealed; `ended`: nothing can be revealed any more. */
-function toneOf({ kind }: TrailEvent): "opened" | "refused" | "ended" | "plain" {
-  switch (kind) {
-    case "view":
-    case "owner_view":
-    case "admin_view":
-    case "repeated_view":
-    case "download":
-      return "opened";
-    case "failed_view":
-    case "failed_passphrase":
-      return "refused";
-    case "expire":
-    case "limit":
-      return "ended";
-    case "creation":
-    case "edit":
-    case "creation_email_send":
-      return "plain";
-  }
-}
+type Tone = "opened" | "refused" | "ended" | "plain";
+
+const marks: Readonly<Record<TrailEvent["kind"], { readonly icon: IconName; readonly tone: Tone }>> = {
+  creation: { icon: "shield", tone: "plain" },
+  view: { icon: "eye", tone: "opened" },
+  owner_view: { icon: "eye", tone: "opened" },
+  admin_view: { icon: "eye", tone: "opened" },
+  repeated_view: { icon: "eye", tone: "opened" },
+  failed_view: { icon: "alert", tone: "refused" },
+  failed_passphrase: { icon: "key", tone: "refused" },
+  download: { icon: "download", tone: "opened" },
+  edit: { icon: "pencil", tone: "plain" },
+  expire: { icon: "trash", tone: "ended" },
+  creation_email_send: { icon: "mail", tone: "plain" },
+  limit: { icon: "clock", tone: "ended" },
+};
 
 interface DetailsProps extends Pick<AuditModel, "emails"> {
   readonly entry: Entry;

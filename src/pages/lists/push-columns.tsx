@@ -1,6 +1,6 @@
 import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { ListedPush, PushSearch } from "../../pushes/pushes.ts";
+import type { EndReason, ListedPush, PushSearch } from "../../pushes/pushes.ts";
 import { type PageContext, useMessages } from "../page.ts";
 import type { Column, Filter } from "./list.tsx";
 
@@ -40,30 +40,20 @@ interface StateBadgeProps {
   readonly reader: PushReader;
 }
 
-export function StateBadge({ push, reader }: StateBadgeProps) {
-  const messages = useMessages();
-  return <span class={push.expired ? "badge" : "badge badge-active"}>{stateName(push, reader, messages)}</span>;
-}
-
-export function stateName(
-  { endReason }: Pick<ShownPush, "endReason">,
-  reader: PushReader,
-  { admin, dashboard }: Messages,
-): string {
-  switch (endReason) {
-    case null:
-      return dashboard.active;
-    case "views":
-      return dashboard.endedByViews;
-    case "time":
-      return dashboard.endedByTime;
-    case "owner":
-      return reader === "owner" ? dashboard.endedByOwner : admin.endedByOwner;
-    case "viewer":
-      return dashboard.endedByViewer;
-    case "administrator":
-      return dashboard.endedByAdministrator;
-  }
+export function StateBadge({ push: { endReason, expired }, reader }: StateBadgeProps) {
+  const { admin, dashboard } = useMessages();
+  const names: Readonly<Record<EndReason, string>> = {
+    views: dashboard.endedByViews,
+    time: dashboard.endedByTime,
+    owner: reader === "owner" ? dashboard.endedByOwner : admin.endedByOwner,
+    viewer: dashboard.endedByViewer,
+    administrator: dashboard.endedByAdministrator,
+  };
+  return (
+    <span class={expired ? "badge" : "badge badge-active"}>
+      {endReason === null ? dashboard.active : names[endReason]}
+    </span>
+  );
 }
 
 const states: readonly PushSearch["state"][] = ["all", "active", "expired"];
