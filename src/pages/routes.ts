@@ -26,7 +26,8 @@ import { groupActivityPath, memberPath, memberPushPath } from "./activity/paths.
 import { adminRoutes, adminSections } from "./admin/routes.ts";
 import { sendBrandingFile } from "./admin/theme.tsx";
 import { showApiHelp, showApiV1Help } from "./api-help/api-help.tsx";
-import { downloadAudit, showAudit } from "./audit/handler.ts";
+import { downloadAudit } from "./audit/export.ts";
+import { showAudit } from "./audit/view.tsx";
 import { chooseTheme } from "./choose-theme.ts";
 import {
   confirmAccount,

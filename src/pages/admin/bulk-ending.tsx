@@ -11,8 +11,8 @@ import {
   isRestricted,
   readEndingNetwork,
 } from "../../pushes/pushes.ts";
+import type { ProofOffered } from "../factors/changes.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
-import type { ProofOffered } from "../factors/model.ts";
 import { ProofFields } from "../factors/proof.tsx";
 import { List } from "../lists/list.tsx";
 import { type Page, type PageContext, type PartProps, useMessages, usePage } from "../page.ts";

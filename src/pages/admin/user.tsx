@@ -9,8 +9,8 @@ import type {
 } from "../../accounts/accounts.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
+import type { ProofOffered } from "../factors/changes.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
-import type { ProofOffered } from "../factors/model.ts";
 import { ProofFields } from "../factors/proof.tsx";
 import { type Column, Facts, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";

@@ -1,5 +1,11 @@
+import type { FastifyReply } from "fastify";
+import { AppError } from "../../base/errors.ts";
+import { sendPieces } from "../../http/answers.ts";
+import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import type { TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
+import { renderGone } from "../gone.tsx";
+import type { SignedInRequest } from "../request.ts";
 
 /** An event in both formats. The names are those of the API's audit answer, and some more. */
 interface ExportedEvent {
@@ -93,4 +99,30 @@ const controlStart = /^(?=[\t\r\n])/;
 export function csvField(text: string): string {
   const harmless = text.replaceAll(formulaStart, "'$&").replace(controlStart, "'");
   return `"${harmless.replaceAll('"', '""')}"`;
+}
+
+const formats = {
+  csv: { type: "text/csv; charset=utf-8", write: trailAsCsv },
+  json: { type: jsonType, write: trailAsJson },
+} as const;
+
+/** `GET /p/:token/audit/download?format=csv` or `json` */
+export async function downloadAudit(page: SignedInRequest): Promise<FastifyReply> {
+  const { urlToken } = page;
+  const format = page.query("format");
+  if (format !== "csv" && format !== "json") throw new AppError("invalid_request", "The format must be csv or json.");
+  const trail = urlToken === undefined ? undefined : await page.services.pushes.wholeTrail(urlToken, page.actor);
+  if (trail === undefined) return renderGone(page);
+  const { type, write } = formats[format];
+  // The push's name stays out of the file name: the name is private to its owner, a file name is not.
+  const day = new Date(page.services.clock.now()).toISOString().slice(0, 10);
+  page.reply.header("content-type", type);
+  page.reply.header("content-disposition", attachment(`audit-${day}.${format}`));
+  const emails = new Map<number, string>();
+  const emailOf = async (userId: number): Promise<string> => {
+    const email = emails.get(userId) ?? (await page.services.accounts.findUser(userId))?.email ?? "";
+    emails.set(userId, email);
+    return email;
+  };
+  return sendPieces(page.reply, write(trail, emailOf));
 }

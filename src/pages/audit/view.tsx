@@ -1,3 +1,5 @@
+import type { FastifyReply } from "fastify";
+import { pageMax, pageOf } from "../../http/parameters.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import {
   asksForPassphrase,
@@ -6,15 +8,17 @@ import {
   type OwnedPush,
   type TrailEvent,
   type TrailFile,
+  type TrailPage,
 } from "../../pushes/pushes.ts";
 import {
   hasSealedLabels,
-  type LinkedPush,
+  linkOf,
   PushActions,
   PushName,
   SealedLabelsHint,
   ViewsUsed,
 } from "../dashboard/push-parts.tsx";
+import { renderGone } from "../gone.tsx";
 import { Layout } from "../layout.tsx";
 import { Facts } from "../lists/list.tsx";
 import { pushColumns, StateBadge } from "../lists/push-columns.tsx";
@@ -27,22 +31,49 @@ import { LongText } from "../parts/long-text.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { BothTimes } from "../parts/times.tsx";
 import { optionFields, optionNames } from "../push-form/options.ts";
-
-interface AuditModel {
-  readonly listed: LinkedPush;
-  readonly files: readonly TrailFile[];
-  readonly events: readonly TrailEvent[];
-  /** Email addresses of the people who were signed in, by user id. */
-  readonly emails: ReadonlyMap<number, string>;
-  /** From 1. */
-  readonly page: number;
-  readonly hasMore: boolean;
-  /** The server's clock, milliseconds since the epoch. */
-  readonly nowMs: number;
-}
+import type { SignedInRequest } from "../request.ts";
 
 export function auditPath(urlToken: string, page = 1): string {
   return `/p/${urlToken}/audit${page === 1 ? "" : `?page=${page}`}`;
+}
+
+/** `GET /p/:token/audit`. The push of another owner gets the answer of one that never existed. */
+export async function showAudit(page: SignedInRequest): Promise<FastifyReply> {
+  const { urlToken } = page;
+  const number = pageOf(page.request);
+  const trail = urlToken === undefined ? undefined : await page.services.pushes.trail(urlToken, page.actor, number);
+  if (trail === undefined) return renderGone(page);
+  const selfPath = auditPath(trail.push.urlToken, number);
+  return page.render(auditView, await auditModel(page, trail, number), { selfPath });
+}
+
+type AuditModel = Awaited<ReturnType<typeof auditModel>>;
+
+async function auditModel(page: SignedInRequest, { push, files, events, hasMore }: TrailPage, number: number) {
+  return {
+    listed: { push, link: linkOf(push, page.pushBaseUrl) },
+    files,
+    events,
+    emails: await emailsOf(events, page),
+    /** From 1. */
+    page: number,
+    hasMore: hasMore && number < pageMax,
+    nowMs: page.services.clock.now(),
+  };
+}
+
+/** The email addresses of the people who were signed in, without the reader and deleted accounts. At most one for each event. */
+async function emailsOf(
+  events: readonly TrailEvent[],
+  { user: reader, services }: SignedInRequest,
+): Promise<ReadonlyMap<number, string>> {
+  const emails = new Map<number, string>();
+  const userIds = new Set(events.flatMap((event) => (event.kind === "limit" ? [] : (event.userId ?? []))));
+  for (const userId of userIds) {
+    const user = userId === reader?.id ? undefined : await services.accounts.findUser(userId);
+    if (user !== undefined) emails.set(userId, user.email);
+  }
+  return emails;
 }
 
 /** The audit trail of a push, for its owner. */

@@ -5,7 +5,6 @@ import { productName } from "../../branding/branding.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { refused } from "../take-form.ts";
-import type { ProofOffered } from "./model.ts";
 
 /** The passkey's answer in this field; null: the field is empty, or passkeys do not work at this origin. */
 export function passkeyAnswerOf(page: PageRequest, form: FormFields, name: string): PasskeyAnswer | null {
@@ -19,7 +18,16 @@ export function changeOf(page: SignedInRequest, form: FormFields): ProtectedChan
   return { session: page.session, client: page.clientContext, proof };
 }
 
-/** @returns the proofs that the user can give for a change; null: none is needed. */
+/** How a user can prove a change. With neither a password nor a code: only by signing in again. */
+export interface ProofOffered {
+  readonly password: boolean;
+  /** The account has a factor: a code of the app or a backup code is accepted. */
+  readonly code: boolean;
+  /** A passkey of this account works at this origin. */
+  readonly passkey: boolean;
+}
+
+/** @returns null: no proof is needed. */
 export async function proofOffered(page: SignedInRequest): Promise<ProofOffered | null> {
   const { session } = page;
   const { accounts } = page.services;

@@ -5,8 +5,8 @@ import type { PageServices, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { type FormDeclaration, type FormHandler, formHandler, refused } from "../take-form.ts";
 import { backupCodesView } from "./backup-codes.tsx";
-import { changeOf, passkeyAnswerOf, proofOffered, refusedChange, relyingPartyOf } from "./changes.ts";
-import { type FactorsModel, type FormName, hasFactor } from "./model.ts";
+import { changeOf, passkeyAnswerOf, refusedChange } from "./changes.ts";
+import { type FactorsModel, type FormName, factorsModel } from "./model.ts";
 import { factorsPath } from "./paths.ts";
 import { factorsView } from "./view.tsx";
 
@@ -42,7 +42,7 @@ export const createBackupCodes = formHandler(
     const answer = await page.services.accounts.makeBackupCodes(change);
     switch (answer.outcome) {
       case "made": {
-        const next = nextOf(page) ?? factorsPath;
+        const next = ownPath(page.query("next")) ?? factorsPath;
         return page.render(backupCodesView, { codes: answer.backupCodes, added: false, next });
       }
       case "unknown":
@@ -53,25 +53,12 @@ export const createBackupCodes = formHandler(
   },
 );
 
-/** The page that a user without backup codes was on the way to when signing in. */
-const nextOf = (page: SignedInRequest) => ownPath(page.query("next"));
-
 async function renderFactors(
   page: SignedInRequest,
   passkeyName: string,
   sent: FactorsModel["sent"],
 ): Promise<FastifyReply> {
-  const { accounts, config } = page.services;
-  const factors = await accounts.findFactors(page.user.id);
-  const model: FactorsModel = {
-    ...factors,
-    passkeyName,
-    sent,
-    proof: await proofOffered(page),
-    next: nextOf(page),
-    required: !hasFactor(factors) && config.accounts.requireSecondFactor,
-    passkeysPossible: relyingPartyOf(page.baseUrl) !== undefined,
-  };
+  const model = await factorsModel(page, passkeyName, sent);
   const path = withNext(factorsPath, model.next);
   return page.renderForm(factorsView, model, { status: sent?.state.status ?? 200, path });
 }

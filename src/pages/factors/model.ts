@@ -1,5 +1,8 @@
 import type { Factors } from "../../accounts/accounts.ts";
+import type { SignedInRequest } from "../request.ts";
+import { ownPath } from "../return-path.ts";
 import type { FormState } from "../take-form.ts";
+import { proofOffered, relyingPartyOf } from "./changes.ts";
 
 /** The form of the page that a problem belongs to. */
 export type FormName = "add_passkey" | "remove_app" | "backup_codes" | `remove_passkey_${number}`;
@@ -8,26 +11,27 @@ export function hasFactor({ appAddedAt, passkeys }: Pick<Factors, "appAddedAt" |
   return appAddedAt !== null || passkeys.length > 0;
 }
 
-export interface FactorsModel extends Factors {
-  /** null: a change needs no proof. */
-  readonly proof: ProofOffered | null;
-  /** This server requires a factor, and the user has none. */
-  readonly required: boolean;
-  /** The page that the user was on the way to; null: none. */
-  readonly next: string | null;
-  /** Passkeys work at this origin. */
-  readonly passkeysPossible: boolean;
-  /** As typed, when the form is sent back. */
-  readonly passkeyName: string;
-  /** The form that is sent back, and why; null: none. */
-  readonly sent: { readonly form: FormName; readonly state: FormState<"proof" | "name"> } | null;
+export type FactorsModel = Awaited<ReturnType<typeof factorsModel>>;
+
+interface SentForm {
+  readonly form: FormName;
+  readonly state: FormState<"proof" | "name">;
 }
 
-/** How a user can prove a change. With neither a password nor a code: only by signing in again. */
-export interface ProofOffered {
-  readonly password: boolean;
-  /** The account has a factor: a code of the app or a backup code is accepted. */
-  readonly code: boolean;
-  /** A passkey of this account works at this origin. */
-  readonly passkey: boolean;
+/** @param passkeyName as typed. @param sent the form that is sent back, and why; null: none. */
+export async function factorsModel(page: SignedInRequest, passkeyName: string, sent: SentForm | null) {
+  const { accounts, config } = page.services;
+  const factors = await accounts.findFactors(page.user.id);
+  return {
+    ...factors,
+    passkeyName,
+    sent,
+    proof: await proofOffered(page),
+    /** The page that a user without backup codes was on the way to when signing in; null: none. */
+    next: ownPath(page.query("next")),
+    /** This server requires a factor, and the user has none. */
+    required: !hasFactor(factors) && config.accounts.requireSecondFactor,
+    /** Passkeys work at this origin. */
+    passkeysPossible: relyingPartyOf(page.baseUrl) !== undefined,
+  };
 }

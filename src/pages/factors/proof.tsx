@@ -5,7 +5,8 @@ import { PasswordField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { FactorsModel, FormName, ProofOffered } from "./model.ts";
+import type { ProofOffered } from "./changes.ts";
+import type { FactorsModel, FormName } from "./model.ts";
 import { proofOptionsPath } from "./paths.ts";
 
 interface ProofFieldsProps {

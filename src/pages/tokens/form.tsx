@@ -8,7 +8,8 @@ import { Checkbox, SelectField, TextAreaField, TextField } from "../parts/fields
 import { FormNotices } from "../parts/form-messages.tsx";
 import { problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { fieldNames, offeredDays, type TokensModel } from "./model.ts";
+import { fieldNames, offeredDays } from "./model.ts";
+import type { TokensModel } from "./take-token.ts";
 
 type Props = PartProps<TokensModel>;
 

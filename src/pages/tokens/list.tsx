@@ -5,7 +5,7 @@ import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { RowTime } from "../parts/times.tsx";
 import { scopeWords } from "./form.tsx";
-import type { TokensModel } from "./model.ts";
+import type { TokensModel } from "./take-token.ts";
 
 type State = "active" | "expired" | "revoked";
 

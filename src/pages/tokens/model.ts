@@ -1,10 +1,8 @@
-import { type ApiToken, allScopes, type Scope, type TokenLimits, tokenLimits } from "../../accounts/accounts.ts";
+import { allScopes, type Scope, type TokenLimits, tokenLimits } from "../../accounts/accounts.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import { parseNetwork } from "../../base/networks.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { ProofOffered } from "../factors/model.ts";
-import type { FormState } from "../take-form.ts";
 
 /** The form as typed. */
 export interface TokenForm {
@@ -17,26 +15,6 @@ export interface TokenForm {
 }
 
 export type TokenField = "name" | "scopes" | "expiresInDays" | "networks" | "proof";
-
-export interface TokensModel {
-  /** The path of the page. The form is posted to it. */
-  readonly path: string;
-  /** The tokens are a group's. */
-  readonly isService: boolean;
-  readonly form: TokenForm;
-  readonly state: FormState<TokenField>;
-  /** null: a new token needs no proof. */
-  readonly proof: ProofOffered | null;
-  /** A token that was just created: it is not stored, so it can be shown only once. */
-  readonly made: { readonly name: string; readonly token: string } | null;
-  /** The tokens on this page of the list. */
-  readonly tokens: readonly ApiToken[];
-  /** From 1. */
-  readonly page: number;
-  readonly hasMore: boolean;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-}
 
 export const tokensPath = "/users/token";
 

@@ -3,21 +3,14 @@ import type { ChangeRefusal, MadeToken, ProtectedChange, User } from "../../acco
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormHandler, type FormState, formHandler, untouched } from "../take-form.ts";
-import {
-  describeProblems,
-  emptyForm,
-  pageNumberOf,
-  readTokenForm,
-  type TokenField,
-  type TokenForm,
-  type TokensModel,
-} from "./model.ts";
+import { describeProblems, emptyForm, pageNumberOf, readTokenForm, type TokenField, type TokenForm } from "./model.ts";
 
 /** What a page of tokens shows besides the tokens. */
 export interface ShownForm {
   readonly form: TokenForm;
   readonly state: FormState<TokenField>;
-  readonly made: TokensModel["made"];
+  /** A token that was just created: it is not stored, so it can be shown only once. */
+  readonly made: { readonly name: string; readonly token: string } | null;
 }
 
 type Show = (page: SignedInRequest, shown: ShownForm) => Promise<FastifyReply>;
@@ -55,12 +48,17 @@ export function tokenFormHandler(
   });
 }
 
+export interface TokensModel extends ShownForm, Awaited<ReturnType<typeof tokensOf>> {
+  /** The path of the page. The form is posted to it. */
+  readonly path: string;
+  /** The tokens are a group's. */
+  readonly isService: boolean;
+}
+
 /** @param owner undefined: there are no tokens yet. */
 export async function tokensOf(page: SignedInRequest, owner: Pick<User, "id"> | undefined) {
   const { accounts, clock } = page.services;
   const number = pageNumberOf(page.query("page"));
-  const listed = owner === undefined ? noTokens : await accounts.listTokenPage(owner.id, number);
+  const listed = owner === undefined ? { tokens: [], hasMore: false } : await accounts.listTokenPage(owner.id, number);
   return { ...listed, proof: await proofOffered(page), page: number, now: clock.now() };
 }
-
-const noTokens: Pick<TokensModel, "tokens" | "hasMore"> = { tokens: [], hasMore: false };

@@ -5,7 +5,8 @@ import { PageHeading } from "../parts/card.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { TokenFormCard } from "./form.tsx";
 import { TokenList } from "./list.tsx";
-import { type TokensModel, tokensPath } from "./model.ts";
+import { tokensPath } from "./model.ts";
+import type { TokensModel } from "./take-token.ts";
 
 /** The form is posted to `/users/token`; revoking is posted to `/users/token/<id>/revoke`. */
 export function tokensView(model: TokensModel, page: PageContext): Page {
