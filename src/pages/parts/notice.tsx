@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { useMessages } from "../page.ts";
 import { Icon, type IconName } from "./icon.tsx";
@@ -53,7 +54,7 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-/** The problems of the fields with these labels, in their order. @param ids of their controls, where they are not the names. */
+/** The problems of the fields with these labels, in their order. @param ids of the controls that do not have the wire name. */
 export function problemsAt<Name extends string>(
   labels: Readonly<Record<Name, string>>,
   found: Readonly<Partial<Record<NoInfer<Name>, string | undefined>>>,
@@ -62,7 +63,9 @@ export function problemsAt<Name extends string>(
 ): readonly FieldProblem[] {
   return (Object.entries(labels) as [Name, string][]).flatMap(([name, field]) => {
     const problem = found[name];
-    return problem === undefined ? [] : [{ fieldId: ids?.[name] ?? name, message: problems.of({ field, problem }) }];
+    return problem === undefined
+      ? []
+      : [{ fieldId: ids?.[name] ?? wireName(name), message: problems.of({ field, problem }) }];
   });
 }
 

@@ -140,7 +140,7 @@ function PresetForm({ model }: Props) {
   const { typed, state, target } = model;
   const { presets: text, admin } = messages;
   const labels = { name: text.name, expireAfterViews: messages.newPush.views, fields: text.fields };
-  const found = problemsAt(labels, state.problems, messages, { expireAfterViews: "expire_after_views" });
+  const found = problemsAt(labels, state.problems, messages);
   return (
     <Card
       id="preset_heading"

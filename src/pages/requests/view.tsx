@@ -86,15 +86,6 @@ export interface RequestForm {
   readonly expireAfterDays: string;
 }
 
-const fieldIds: Readonly<Record<RequestField, string>> = {
-  title: "title",
-  note: "note",
-  wantsText: "wants_text",
-  wantsFiles: "wants_files",
-  answersMax: "answers_max",
-  expireAfterDays: "expire_after_days",
-};
-
 interface NewRequestModel {
   readonly form: RequestForm;
   readonly state: FormState<RequestField>;
@@ -113,7 +104,7 @@ function TitleAndNote({ form, state }: RequestFormProps) {
   return (
     <>
       <TextField
-        id={fieldIds.title}
+        id="title"
         label={text.title}
         hint={text.titleHint}
         problem={state.problems.title}
@@ -122,7 +113,7 @@ function TitleAndNote({ form, state }: RequestFormProps) {
         focus
       />
       <TextAreaField
-        id={fieldIds.note}
+        id="note"
         label={text.note}
         hint={text.noteHint}
         problem={state.problems.note}
@@ -143,20 +134,15 @@ function WantedKinds({ form, state, takesText, takesFiles }: WantedKindsProps) {
       <fieldset class="choices">
         <legend class="field-label">{text.wants}</legend>
         {state.problems.wantsText !== undefined && <p class="field-problem">{state.problems.wantsText}</p>}
-        <Checkbox id={fieldIds.wantsText} label={text.wantsText} hint={text.wantsTextHint} checked={form.wantsText} />
-        <Checkbox
-          id={fieldIds.wantsFiles}
-          label={text.wantsFiles}
-          hint={text.wantsFilesHint}
-          checked={form.wantsFiles}
-        />
+        <Checkbox id="wants_text" label={text.wantsText} hint={text.wantsTextHint} checked={form.wantsText} />
+        <Checkbox id="wants_files" label={text.wantsFiles} hint={text.wantsFilesHint} checked={form.wantsFiles} />
       </fieldset>
     );
   }
   return (
     <>
-      <input type="hidden" name={fieldIds.wantsText} value={takesText ? "1" : "0"} />
-      <input type="hidden" name={fieldIds.wantsFiles} value={takesFiles ? "1" : "0"} />
+      <input type="hidden" name="wants_text" value={takesText ? "1" : "0"} />
+      <input type="hidden" name="wants_files" value={takesFiles ? "1" : "0"} />
     </>
   );
 }
@@ -166,7 +152,7 @@ function Limits({ form, state, daysMax }: RequestFormProps & Pick<NewRequestMode
   return (
     <div class="limits">
       <NumberField
-        id={fieldIds.answersMax}
+        id="answers_max"
         label={text.answersMax}
         problem={state.problems.answersMax}
         value={form.answersMax}
@@ -174,7 +160,7 @@ function Limits({ form, state, daysMax }: RequestFormProps & Pick<NewRequestMode
         required
       />
       <NumberField
-        id={fieldIds.expireAfterDays}
+        id="expire_after_days"
         label={text.days}
         problem={state.problems.expireAfterDays}
         value={form.expireAfterDays}
@@ -245,7 +231,7 @@ export function newRequestView(
     answersMax: text.answersMax,
     expireAfterDays: text.days,
   };
-  const found = problemsAt(labels, state.problems, messages, fieldIds);
+  const found = problemsAt(labels, state.problems, messages);
   return (
     <Layout
       page={page}

@@ -13,19 +13,17 @@ import type { TokensModel } from "./take-token.ts";
 
 type Props = PartProps<TokensModel>;
 
-const fieldIds = { ...fieldNames, scopes: fieldNames.scopes.create };
-
 export function TokenFormCard({ model }: Props) {
   const messages = useMessages();
   const { tokens } = messages;
   const labels = { name: tokens.name, scopes: tokens.mayDo, expiresInDays: tokens.expires, networks: tokens.networks };
-  const found = problemsAt(labels, model.state.problems, messages, fieldIds);
+  const found = problemsAt(labels, model.state.problems, messages, { scopes: fieldNames.scopes.create });
   return (
     <Card id="make" heading={tokens.make} class="token-form">
       <FormNotices state={model.state} problems={found} />
       <PostForm class="form" action={model.path}>
         <TextField
-          id={fieldIds.name}
+          id={fieldNames.name}
           label={tokens.name}
           hint={tokens.nameHint}
           problem={model.state.problems.name}
@@ -35,7 +33,7 @@ export function TokenFormCard({ model }: Props) {
         <Scopes model={model} />
         <Expiry model={model} />
         <TextAreaField
-          id={fieldIds.networks}
+          id={fieldNames.networks}
           label={tokens.networks}
           hint={tokens.networksHint}
           problem={model.state.problems.networks}
@@ -102,7 +100,7 @@ function Expiry({ model }: Props) {
   const days = kept ? [...offeredDays, asked] : offeredDays;
   return (
     <SelectField
-      id={fieldIds.expiresInDays}
+      id={fieldNames.expiresInDays}
       label={tokens.expires}
       hint={tokens.expiresHint}
       problem={state.problems.expiresInDays}
