@@ -116,9 +116,8 @@ export function PushActions({ listed, returnPath }: PushActionsProps) {
           explanation={dashboard.expireText}
           confirm={dashboard.expireConfirm}
           action={`${path}/expire`}
-        >
-          <input type="hidden" name="next" value={returnPath} />
-        </Confirm>
+          next={returnPath}
+        />
       )}
     </div>
   );

@@ -181,9 +181,8 @@ function OtherActions({ urlToken }: { readonly urlToken: string }) {
         explanation={edit.endText}
         confirm={edit.endConfirm}
         action={`${path}/expire`}
-      >
-        <input type="hidden" name="next" value={dashboardPath} />
-      </Confirm>
+        next={dashboardPath}
+      />
     </div>
   );
 }

@@ -187,8 +187,7 @@ interface SelectableProps<Row> extends ManyAction<Row> {
 
 function Selectable<Row>({ action, next, submit, selected, table }: SelectableProps<Row>) {
   return (
-    <PostForm action={action} class="push-list">
-      <input type="hidden" name="next" value={next} />
+    <PostForm action={action} next={next} class="push-list">
       {table}
       <p class="visually-hidden" role="status" />
       <div class="selection">

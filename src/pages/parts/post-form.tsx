@@ -8,6 +8,8 @@ export interface PostFormProps {
   readonly action: string;
   readonly class?: string;
   readonly id?: string;
+  /** The path of this server that follows on the answer, sent as `next`. */
+  readonly next?: string | null;
   /** For forms with files. */
   readonly multipart?: boolean;
   /** The id of the section to which the browser scrolls in the answer. */
@@ -29,6 +31,7 @@ export function PostForm({
   action,
   class: className,
   id,
+  next = null,
   multipart = false,
   answerAt,
   autoComplete,
@@ -49,6 +52,7 @@ export function PostForm({
       data-opens={opensInPlace}
     >
       {page.formToken !== null && <input type="hidden" name={formTokenField} value={page.formToken} />}
+      {next !== null && <input type="hidden" name="next" value={next} />}
       {children}
     </form>
   );
@@ -64,6 +68,8 @@ export interface ConfirmProps {
   readonly confirm?: string;
   /** Path that the form is posted to. */
   readonly action: string;
+  /** As in `PostForm`. */
+  readonly next?: string;
   /** "plain": for actions that can be undone. */
   readonly tone?: "danger" | "plain";
   /** At most one of a group is open. */
@@ -82,6 +88,7 @@ export function Confirm({
   explanation,
   confirm,
   action,
+  next,
   tone = "danger",
   group,
   isOpen = false,
@@ -93,7 +100,7 @@ export function Confirm({
         {icon !== undefined && <Icon name={icon} />}
         <span>{label}</span>
       </summary>
-      <PostForm class="confirm-body" action={action}>
+      <PostForm class="confirm-body" action={action} next={next ?? null}>
         {children}
         <p>{explanation}</p>
         <button type="submit" class={tone === "plain" ? "button button-primary" : "button button-danger"}>

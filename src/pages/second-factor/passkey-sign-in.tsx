@@ -49,8 +49,7 @@ interface PasskeySignInProps {
 export function PasskeySignIn({ next, stays }: PasskeySignInProps) {
   const messages = useMessages();
   return (
-    <PostForm action={passkeySignInPath} class="form">
-      {next !== null && <input type="hidden" name="next" value={next} />}
+    <PostForm action={passkeySignInPath} class="form" next={next}>
       {stays === true && <input type="hidden" name={stayField} value="1" />}
       <PasskeyButton
         action="get"

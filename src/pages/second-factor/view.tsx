@@ -30,8 +30,7 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
       state={model.state}
     >
       {model.offersPasskey && (
-        <PostForm action={secondFactorPath} class="form">
-          <Next next={model.next} />
+        <PostForm action={secondFactorPath} next={model.next} class="form">
           <PasskeyButton
             action="get"
             options={secondFactorOptionsPath}
@@ -59,8 +58,7 @@ type FormProps = PartProps<SecondFactorModel>;
 function AppForm({ model }: FormProps) {
   const { challenge } = useMessages().factors;
   return (
-    <PostForm action={secondFactorPath} class="form" autoComplete="off">
-      <Next next={model.next} />
+    <PostForm action={secondFactorPath} next={model.next} class="form" autoComplete="off">
       <CodeField
         of="digits"
         id="code"
@@ -78,8 +76,7 @@ function BackupForm({ model }: FormProps) {
   return (
     <details class="disclosure" open={model.backupCode !== ""}>
       <summary>{challenge.backup}</summary>
-      <PostForm action={secondFactorPath} class="form" autoComplete="off">
-        <Next next={model.next} />
+      <PostForm action={secondFactorPath} next={model.next} class="form" autoComplete="off">
         <CodeField
           of="letters and digits"
           id="backup_code"
@@ -93,8 +90,4 @@ function BackupForm({ model }: FormProps) {
       </PostForm>
     </details>
   );
-}
-
-function Next({ next }: { readonly next: string | null }) {
-  return next === null ? null : <input type="hidden" name="next" value={next} />;
 }

@@ -44,8 +44,7 @@ export function signInView(model: SignInModel, page: PageContext): Page {
         />
       )}
       <FormNotices state={model.state}>{model.state.status === 401 && <ConfirmFirst {...model} />}</FormNotices>
-      <PostForm class="form" id={formId} action="/users/sign_in">
-        {model.next !== null && <input type="hidden" name="next" value={model.next} />}
+      <PostForm class="form" id={formId} action="/users/sign_in" next={model.next}>
         <EmailField label={signIn.email} value={model.email} autoComplete="username" focus={model.email === ""} />
         <PasswordField id="password" label={signIn.password} focus={model.email !== ""} />
         <StaySignedIn checked={model.stays} idleSeconds={model.idleSeconds} />

@@ -60,8 +60,7 @@ export function signOnView({ provider: name, next, signedOut, idleSeconds }: Sig
       heading={heading}
       lead={signedOut ? singleSignOn.signedOutText({ name }) : singleSignOn.onlyText({ name })}
     >
-      <PostForm class="form" action="/users/auth/oidc">
-        {next !== null && <input type="hidden" name="next" value={next} />}
+      <PostForm class="form" action="/users/auth/oidc" next={next}>
         <StaySignedIn checked={false} idleSeconds={idleSeconds} />
         <Submit label={singleSignOn.continueWith({ name })} icon="hand" look="wide" />
       </PostForm>
@@ -312,8 +311,7 @@ function Prove({ model }: PartProps<SignOnSettingsModel>) {
       {model.isProved ? (
         <Notice tone="success" icon="check" text={singleSignOn.proved} />
       ) : (
-        <PostForm class="form" action={`${signOnSettingsPath}/again`}>
-          {model.next !== null && <input type="hidden" name="next" value={model.next} />}
+        <PostForm class="form" action={`${signOnSettingsPath}/again`} next={model.next}>
           <p>{singleSignOn.proveText({ name })}</p>
           <FormEnd label={singleSignOn.proveSubmit({ name })} look="plain" />
         </PostForm>
