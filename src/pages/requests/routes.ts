@@ -1,14 +1,7 @@
 import type { PageRoute } from "../request.ts";
 import { answerRequest, showRequest } from "./answer.tsx";
-import {
-  closeRequest,
-  createRequest,
-  deleteRequest,
-  proveOwner,
-  showAnswers,
-  showNewRequest,
-  showRequests,
-} from "./handler.ts";
+import { closeRequest, deleteRequest, proveOwner, showAnswers, showRequests } from "./handler.ts";
+import { createRequest, showNewRequest } from "./new-request.tsx";
 import { answersPath, newRequestPath, requestsPath } from "./paths.ts";
 
 const recipient = { group: "recipient", access: "page" } as const;
