@@ -11,7 +11,6 @@ import {
   isRestricted,
   readEndingNetwork,
 } from "../../pushes/pushes.ts";
-import type { ProofOffered } from "../factors/changes.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import { ProofFields } from "../factors/proof.tsx";
 import { List } from "../lists/list.tsx";
@@ -107,32 +106,27 @@ async function renderBulkEnding(
   typed: TypedFilter,
   state: FormState<"proof"> | null,
 ): Promise<FastifyReply> {
-  const { pushes, clock } = page.services;
-  const { problems, filter } = state !== null ? readFilter(typed, page.messages) : { problems: {} };
-  const model: BulkEndingModel = {
-    typed,
-    problems,
-    preview: filter && (await pushes.previewBulkEnding(filter)),
-    proof: await proofOffered(page),
-    state: state ?? untouched,
-    latest: await pushes.latestBulkEndings(),
-    nowMs: clock.now(),
-  };
-  const hasProblems = Object.keys(problems).length > 0;
-  const status = hasProblems ? 422 : model.state.status;
+  const model = await bulkEndingModel(page, typed, state);
+  const status = Object.keys(model.problems).length > 0 ? 422 : model.state.status;
   return page.renderForm(bulkEndingView, model, { status, path: bulkEndingPath });
 }
 
-interface BulkEndingModel {
-  readonly typed: TypedFilter;
-  readonly problems: FilterProblems;
-  /** undefined: no valid filter was sent yet. */
-  readonly preview: BulkEndingPreview | undefined;
-  /** null: none is needed, because the administrator has just signed in. */
-  readonly proof: ProofOffered | null;
-  readonly state: FormState<"proof">;
-  readonly latest: readonly BulkEnding[];
-  readonly nowMs: number;
+type BulkEndingModel = Awaited<ReturnType<typeof bulkEndingModel>>;
+
+async function bulkEndingModel(page: SignedInRequest, typed: TypedFilter, state: FormState<"proof"> | null) {
+  const { pushes, clock } = page.services;
+  const { problems, filter } = state !== null ? readFilter(typed, page.messages) : { problems: {} };
+  const shown: FormState<"proof"> = state ?? untouched;
+  return {
+    typed,
+    problems,
+    /** undefined: no valid filter was sent yet. */
+    preview: filter && (await pushes.previewBulkEnding(filter)),
+    proof: await proofOffered(page),
+    state: shown,
+    latest: await pushes.latestBulkEndings(),
+    nowMs: clock.now(),
+  };
 }
 
 export function bulkEndingView(model: BulkEndingModel, page: PageContext): Page {

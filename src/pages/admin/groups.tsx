@@ -142,24 +142,22 @@ function memberSubject({ name }: Group, email: string): string {
   return `${email} (${name})`;
 }
 
-interface GroupsModel {
-  readonly groups: readonly GroupSummary[];
-  readonly usersInNoGroup: number;
-  readonly hasClaims: boolean;
-  readonly typed: TypedGroup;
-  readonly state: FormState;
+async function renderGroups(page: SignedInRequest, typed: TypedGroup, state: FormState): Promise<FastifyReply> {
+  const model = await groupsModel(page, typed, state);
+  return page.renderForm(groupsView, model, { status: state.status, path: adminPaths.groups });
 }
 
-async function renderGroups(page: SignedInRequest, typed: TypedGroup, state: FormState): Promise<FastifyReply> {
+type GroupsModel = Awaited<ReturnType<typeof groupsModel>>;
+
+async function groupsModel(page: SignedInRequest, typed: TypedGroup, state: FormState) {
   const { groups, config } = page.services;
-  const model: GroupsModel = {
+  return {
     typed,
     state,
     groups: await groups.list(),
     usersInNoGroup: await groups.countUsersInNoGroup(),
     hasClaims: config.singleSignOn !== undefined,
   };
-  return page.renderForm(groupsView, model, { status: state.status, path: adminPaths.groups });
 }
 
 export function groupsView(model: GroupsModel, page: PageContext): Page {
@@ -244,37 +242,32 @@ function GroupFields({ typed, hasClaims }: GroupFieldsProps) {
   );
 }
 
-interface GroupModel {
-  readonly group: Group;
-  readonly hasClaims: boolean;
-  /** What was typed into the form of the group; undefined: nothing. */
+/** undefined: nothing was typed there. */
+interface TypedInGroup {
   readonly typed?: TypedGroup;
-  /** The addresses that were typed into the form of new members. */
+  /** The addresses of new members. */
   readonly members?: string;
-  readonly state: FormState;
-  readonly memberCount: number;
-  /** A part of the address; "": all members. */
-  readonly text: string;
-  readonly page: number;
-  readonly found: readonly GroupMember[];
 }
 
-async function renderGroup(
-  page: SignedInRequest,
-  typed: Pick<GroupModel, "typed" | "members">,
-  state: FormState,
-): Promise<FastifyReply> {
+async function renderGroup(page: SignedInRequest, typed: TypedInGroup, state: FormState): Promise<FastifyReply> {
+  const model = await groupModel(page, typed, state);
+  const { group, text, page: number } = model;
+  return page.renderForm(groupView, model, { status: state.status, path: membersPath(group.id, text, number) });
+}
+
+type GroupModel = Awaited<ReturnType<typeof groupModel>>;
+
+async function groupModel(page: SignedInRequest, typed: TypedInGroup, state: FormState) {
   const { groups, config } = page.services;
   const group = await getGroup(page);
   const text = (page.query("q") ?? "").trim().slice(0, emailCharactersMax);
   const number = pageOf(page.request);
-  const model: GroupModel = {
+  return {
     ...{ ...typed, state, group, text, page: number },
     hasClaims: config.singleSignOn !== undefined,
     memberCount: await groups.countMembers(group.id),
     found: await groups.searchMembers(group.id, text, number),
   };
-  return page.renderForm(groupView, model, { status: state.status, path: membersPath(group.id, text, number) });
 }
 
 function membersPath(groupId: number, text: string, page: number): string {

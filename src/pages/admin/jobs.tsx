@@ -22,6 +22,12 @@ type Outcome = (typeof outcomes)[number];
 
 /** `GET /admin/jobs` */
 export async function showJobs(page: SignedInRequest): Promise<FastifyReply> {
+  return page.render(jobsView, await jobsModel(page), { selfPath: adminPaths.jobs });
+}
+
+type JobsModel = Awaited<ReturnType<typeof jobsModel>>;
+
+async function jobsModel(page: SignedInRequest) {
   const { jobs, mail, pushes, health, clock } = page.services;
   const [runs, mails, errors, deletions, { processes }] = await Promise.all([
     jobs.list(),
@@ -30,9 +36,18 @@ export async function showJobs(page: SignedInRequest): Promise<FastifyReply> {
     pushes.deletionCounts(),
     health(),
   ]);
-  const outcome = outcomes.find((name) => name === page.query("done")) ?? null;
-  const model: JobsModel = { runs, mails, errors, deletions, processes, outcome, nowMs: clock.now() };
-  return page.render(jobsView, model, { selfPath: adminPaths.jobs });
+  return {
+    /** Empty until the first heartbeat of a server. */
+    runs,
+    mails,
+    /** The last errors of emails, the most frequent first. */
+    errors,
+    deletions,
+    /** Running processes; without one, no job has a next run. */
+    processes,
+    outcome: outcomes.find((name) => name === page.query("done")) ?? null,
+    nowMs: clock.now(),
+  };
 }
 
 /** `POST /admin/jobs/retry_emails` */
@@ -51,24 +66,6 @@ export async function retryDeletions(page: SignedInRequest): Promise<FastifyRepl
 
 function back(page: SignedInRequest, outcome: Outcome): FastifyReply {
   return page.redirect(`${adminPaths.jobs}?done=${outcome}`);
-}
-
-interface Counts {
-  readonly waiting: number;
-  readonly failed: number;
-}
-
-interface JobsModel {
-  /** Empty until the first heartbeat of a server. */
-  readonly runs: readonly JobRun[];
-  readonly mails: Counts;
-  /** The last errors of emails, the most frequent first. */
-  readonly errors: readonly (Counts & { readonly error: string })[];
-  readonly deletions: Counts;
-  /** Running processes; without one, no job has a next run. */
-  readonly processes: number;
-  readonly outcome: Outcome | null;
-  readonly nowMs: number;
 }
 
 export function jobsView(model: JobsModel, page: PageContext): Page {

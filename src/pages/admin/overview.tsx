@@ -3,10 +3,8 @@ import type { ComponentChildren } from "preact";
 import type { Config } from "../../config/config.ts";
 import { isNodeOutdated, pinnedPrograms } from "../../config/pinned-programs.ts";
 import { isFailing } from "../../database/job-runs.ts";
-import type { Health } from "../../health.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { PushTotals } from "../../pushes/pushes.ts";
 import { type Page, type PageContext, type PartProps, pageHref, usePage } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -22,6 +20,13 @@ export function showOverview(page: SignedInRequest): Promise<FastifyReply> {
 }
 
 async function renderOverview(page: SignedInRequest, state: FormState): Promise<FastifyReply> {
+  const model = await overviewModel(page, state);
+  return page.renderForm(overviewView, model, { status: state.status, path: adminPaths.overview });
+}
+
+type OverviewModel = Awaited<ReturnType<typeof overviewModel>>;
+
+async function overviewModel(page: SignedInRequest, state: FormState) {
   const { accounts, config, health, jobs, policies, pushes, mail, version } = page.services;
   const [healthNow, totals, mails, users, runs, deletions, isSignUpClosed] = await Promise.all([
     health(),
@@ -32,19 +37,18 @@ async function renderOverview(page: SignedInRequest, state: FormState): Promise<
     pushes.deletionCounts(),
     policies.isSignUpClosed(),
   ]);
-  const failures = { jobs: runs.filter(isFailing).length, mails: mails.failed, deletions: deletions.failed };
-  const outdatedNode = isNodeOutdated(process.versions.node) ? process.versions.node : null;
-  const steps: StepsModel = {
-    baseUrl: config.overrideBaseUrl ?? null,
-    proxies: config.namedProxies,
-    sendsEmail: config.mail !== undefined,
-    sendsAccountEmails: config.accounts.emails,
-    hasOtherUsers: users.total > 1,
-    signUp: signUpState(config, isSignUpClosed),
-    engine: config.database.engine,
+  return {
+    version,
+    health: healthNow,
+    pushes: totals,
+    mails,
+    users,
+    failures: { jobs: runs.filter(isFailing).length, mails: mails.failed, deletions: deletions.failed },
+    /** The version of this Node if it lacks known fixes. */
+    outdatedNode: isNodeOutdated(process.versions.node) ? process.versions.node : null,
+    steps: stepsModel(config, users.total > 1, isSignUpClosed),
+    state,
   };
-  const model = { version, health: healthNow, pushes: totals, mails, users, failures, outdatedNode, steps, state };
-  return page.renderForm(overviewView, model, { status: state.status, path: adminPaths.overview });
 }
 
 export const signUpSwitchPath = `${adminPaths.overview}/sign_up`;
@@ -63,37 +67,27 @@ export function setSignUp(page: SignedInRequest): Promise<FastifyReply> {
   });
 }
 
-function signUpState({ accounts }: Config, isClosed: boolean): StepsModel["signUp"] {
+type StepsModel = ReturnType<typeof stepsModel>;
+
+function stepsModel(config: Config, hasOtherUsers: boolean, isSignUpClosed: boolean) {
+  return {
+    /** null: taken from each request. */
+    baseUrl: config.overrideBaseUrl ?? null,
+    /** Addresses and networks that the settings name. */
+    proxies: config.namedProxies,
+    sendsEmail: config.mail !== undefined,
+    /** To confirm an address, or to reset a password. */
+    sendsAccountEmails: config.accounts.emails,
+    hasOtherUsers,
+    signUp: signUpState(config, isSignUpClosed),
+    /** The command for backups is for SQLite only. */
+    engine: config.database.engine,
+  };
+}
+
+function signUpState({ accounts }: Config, isClosed: boolean): "open" | "closed" | "closed by settings" {
   if (accounts.signupsDisabled || accounts.loginsDisabled) return "closed by settings";
   return isClosed ? "closed" : "open";
-}
-
-interface StepsModel {
-  /** null: taken from each request. */
-  readonly baseUrl: string | null;
-  /** Addresses and networks that the settings name. */
-  readonly proxies: readonly string[];
-  readonly sendsEmail: boolean;
-  /** To confirm an address, or to reset a password. */
-  readonly sendsAccountEmails: boolean;
-  readonly hasOtherUsers: boolean;
-  readonly signUp: "open" | "closed" | "closed by settings";
-  /** The command for backups is for SQLite only. */
-  readonly engine: Config["database"]["engine"];
-}
-
-interface OverviewModel {
-  readonly version: string;
-  readonly health: Health;
-  readonly pushes: PushTotals;
-  readonly mails: { readonly waiting: number; readonly failed: number };
-  /** `active`: signed in during the last 30 days. */
-  readonly users: { readonly total: number; readonly active: number };
-  readonly failures: { readonly jobs: number; readonly mails: number; readonly deletions: number };
-  /** The version of this Node if it lacks known fixes. */
-  readonly outdatedNode: string | null;
-  readonly steps: StepsModel;
-  readonly state: FormState;
 }
 
 export function overviewView(model: OverviewModel, page: PageContext): Page {

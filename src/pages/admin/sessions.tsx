@@ -38,23 +38,30 @@ interface SessionsFilter {
 
 /** `GET /admin/sessions` */
 export async function showSessions(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, clock, config } = page.services;
   const filter = readFilter((name) => page.query(name));
+  return page.render(sessionsView, await sessionsModel(page, filter), { selfPath: sessionsPath(filter) });
+}
+
+type SessionsModel = Awaited<ReturnType<typeof sessionsModel>>;
+
+async function sessionsModel(page: SignedInRequest, filter: SessionsFilter) {
+  const { accounts, clock, config } = page.services;
   const nowMs = clock.now();
   const { found, next } = await accounts.searchSessions(
     searchOf(filter, nowMs),
     filter.place === "" ? undefined : placeMatcher(filter.place, page.messages),
   );
-  const model: SessionsModel = {
+  return {
     filter,
     sessions: found,
+    /** Where the next page begins; null: this one is the last. */
     next,
+    /** The administrator's own session. */
     ownId: page.session.id,
     // A break-glass link works without a provider, too.
     hasWays: config.singleSignOn !== undefined || found.some(({ way }) => way !== "here"),
     nowMs,
   };
-  return page.render(sessionsView, model, { selfPath: sessionsPath(filter) });
 }
 
 /** `POST /admin/sessions/end`. It gives nobody access, so no proof is needed. */
@@ -103,17 +110,6 @@ function placeMatcher(place: string, messages: Messages): (session: SessionOfUse
 
 function sessionsPath({ after, ...filter }: SessionsFilter): string {
   return listPath(adminPaths.sessions, { ...filter, after: after && `${after.seenAt}-${after.id}` });
-}
-
-interface SessionsModel {
-  readonly filter: SessionsFilter;
-  readonly sessions: readonly SessionOfUser[];
-  /** Where the next page begins; null: this one is the last. */
-  readonly next: SessionPosition | null;
-  /** The administrator's own session. */
-  readonly ownId: number;
-  readonly hasWays: boolean;
-  readonly nowMs: number;
 }
 
 export function sessionsView(model: SessionsModel, page: PageContext): Page {

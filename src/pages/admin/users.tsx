@@ -61,42 +61,37 @@ export const createUser = formHandler(newUserForm, async (page, sent) => {
   return await renderUsers(page, { ...untouched, status: 201 }, { created });
 });
 
-async function renderUsers(
-  page: SignedInRequest,
-  state: FormState,
-  shown: Partial<Pick<UsersModel, "text" | "page" | "email" | "created">>,
-): Promise<FastifyReply> {
+interface ShownUsers {
+  /** A part of the email address; "": all users. */
+  readonly text?: string;
+  readonly page?: number;
+  /** As typed, for a new user; undefined: the form was not sent. */
+  readonly email?: string;
+  /** The user that was just created, and the password; null: a link was mailed. */
+  readonly created?: { readonly email: string; readonly password: string | null } | null;
+}
+
+async function renderUsers(page: SignedInRequest, state: FormState, shown: ShownUsers): Promise<FastifyReply> {
+  const model = await usersModel(page, state, shown);
+  return page.renderForm(usersView, model, { status: state.status, path: usersPath(model.text, model.page) });
+}
+
+type UsersModel = Awaited<ReturnType<typeof usersModel>>;
+
+/** @param state why a user was not created. */
+async function usersModel(page: SignedInRequest, state: FormState, shown: ShownUsers) {
   const { accounts, clock, config } = page.services;
-  const { text = "", page: number = 1 } = shown;
-  const model: UsersModel = {
-    created: null,
+  const { text = "", page: number = 1, created = null } = shown;
+  return {
+    ...{ ...shown, text, page: number, created, state },
+    /** New users get a link by email. */
     mailsLinks: accounts.invitesUsers,
+    /** Single sign-on is the only way in: new users get no password. */
     signOnOnly: config.accounts.signOnOnly,
-    ...{ ...shown, text, page: number, state },
     users: await accounts.searchUsers(text, number),
     ownId: page.user.id,
     nowMs: clock.now(),
   };
-  return page.renderForm(usersView, model, { status: state.status, path: usersPath(text, number) });
-}
-
-interface UsersModel {
-  /** A part of the email address; "": all users. */
-  readonly text: string;
-  readonly page: number;
-  readonly users: readonly UserSummary[];
-  readonly ownId: number;
-  readonly nowMs: number;
-  /** Why the user was not created. */
-  readonly state: FormState;
-  /** As typed, for a new user; undefined: the form was not sent. */
-  readonly email?: string;
-  /** The user that was just created, and the password; null: a link was mailed. */
-  readonly created: { readonly email: string; readonly password: string | null } | null;
-  /** New users get a link by email. */
-  readonly mailsLinks: boolean;
-  /** Single sign-on is the only way in: new users get no password. */
-  readonly signOnOnly: boolean;
 }
 
 function explanationOf({ mailsLinks, signOnOnly }: UsersModel, { admin }: PageContext["messages"]): string {
