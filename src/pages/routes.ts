@@ -56,7 +56,7 @@ import { createPush, showAnother, showNewPush, showShared } from "./new-push/han
 import { oldAddressRoutes, withOldParameters } from "./old-addresses.ts";
 import { brandingPath } from "./parts/logo.tsx";
 import { deletePreset, ownPresets, savePreset, showPresets } from "./presets/handler.ts";
-import { handlePage, PageRequest, type PageRoute, type PageServices, type SignedInRequest } from "./request.ts";
+import { handlePage, PageRequest, type PageRoute, type PageServices } from "./request.ts";
 import { requestRoutes } from "./requests/routes.ts";
 import {
   requestResetPage,
@@ -216,14 +216,9 @@ const pageRoutes: readonly PageRoute[] = [
   { ...session, method: "POST", path: `${accountPath}/sessions/end_others`, handler: endOtherSessions },
   { ...session, method: "POST", path: `${accountPath}/sessions/:id/end`, handler: endSession },
   { ...visitor, method: "GET", path: accountDeletedPath, handler: showAccountDeleted },
-  { ...session, method: "GET", path: presetsPath, handler: (page: SignedInRequest) => showPresets(page, ownPresets) },
+  { ...session, method: "GET", path: presetsPath, handler: showPresets(ownPresets) },
   { ...session, method: "POST", path: presetsPath, handler: savePreset(ownPresets) },
-  {
-    ...session,
-    method: "POST",
-    path: `${presetsPath}/delete`,
-    handler: (page: SignedInRequest) => deletePreset(page, ownPresets),
-  },
+  { ...session, method: "POST", path: `${presetsPath}/delete`, handler: deletePreset(ownPresets) },
   ...factorRoutes,
   { ...session, method: "GET", path: tokensPath, handler: showTokens },
   { ...session, method: "POST", path: tokensPath, handler: createToken },

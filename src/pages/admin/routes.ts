@@ -78,23 +78,13 @@ export const adminRoutes: readonly PageRoute[] = [
   { ...post, path: jobPaths.retryDeletions, handler: retryDeletions },
   { ...get, path: settings, handler: showSettings, section: "settings" },
   ...ruleTargets.flatMap(([path, target]): readonly PageRoute[] => [
-    {
-      ...get,
-      path,
-      handler: (page: SignedInRequest) => showRules(page, target),
-      ...(path === rules && { section: "rules" }),
-    },
+    { ...get, path, handler: showRules(target), ...(path === rules && { section: "rules" }) },
     { ...post, path, handler: saveRules(target), keepsTyped: true },
   ]),
   ...presetTargets.flatMap(([path, target]): readonly PageRoute[] => [
-    {
-      ...get,
-      path,
-      handler: (page: SignedInRequest) => showPresets(page, target),
-      ...(path === presets && { section: "presets" }),
-    },
+    { ...get, path, handler: showPresets(target), ...(path === presets && { section: "presets" }) },
     { ...post, path, handler: savePreset(target) },
-    { ...post, path: `${path}/delete`, handler: (page: SignedInRequest) => deletePreset(page, target) },
+    { ...post, path: `${path}/delete`, handler: deletePreset(target) },
   ]),
   { ...get, path: theme, handler: showTheme, section: "theme" },
   ...brandingParts.flatMap((part): PageRoute[] => [
@@ -104,7 +94,7 @@ export const adminRoutes: readonly PageRoute[] = [
       handler: setTheme(part),
       ...(part === "logo" ? { streamsFiles: true } : { keepsTyped: true }),
     },
-    { ...post, path: `${theme}/${part}/reset`, handler: (page: SignedInRequest) => resetTheme(page, part) },
+    { ...post, path: `${theme}/${part}/reset`, handler: resetTheme(part) },
   ]),
   { ...get, path: trail, handler: showTrail, section: "trail" },
 ];

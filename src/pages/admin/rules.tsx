@@ -82,10 +82,12 @@ export const groupRules: GetTarget = async (page) => {
 };
 
 /** `GET /admin/rules`, `/admin/groups/:id/rules`, `/admin/groups/else/rules` */
-export async function showRules(page: SignedInRequest, getTarget: GetTarget): Promise<FastifyReply> {
-  const target = await getTarget(page);
-  const { policy: rules, ...stored } = await page.services.policies.read(target.scope);
-  return renderRules(page, target, { rules, ...stored, isSaved: page.query("done") === "saved" });
+export function showRules(getTarget: GetTarget) {
+  return async (page: SignedInRequest): Promise<FastifyReply> => {
+    const target = await getTarget(page);
+    const { policy: rules, ...stored } = await page.services.policies.read(target.scope);
+    return renderRules(page, target, { rules, ...stored, isSaved: page.query("done") === "saved" });
+  };
 }
 
 interface TypedRules {

@@ -133,9 +133,11 @@ async function readLogo({ content }: FormFile): Promise<Buffer> {
 }
 
 /** `POST /admin/look/<part>/reset` */
-export async function resetTheme(page: SignedInRequest, part: BrandingPart): Promise<FastifyReply> {
-  await page.services.branding.reset(part, entryOf(page, "changed_branding", part));
-  return page.redirect(`${adminPaths.theme}?done=reset`);
+export function resetTheme(part: BrandingPart) {
+  return async (page: SignedInRequest): Promise<FastifyReply> => {
+    await page.services.branding.reset(part, entryOf(page, "changed_branding", part));
+    return page.redirect(`${adminPaths.theme}?done=reset`);
+  };
 }
 
 type TypedTheme = Partial<Pick<ThemeModel, "name" | "accent" | "style">>;

@@ -42,10 +42,12 @@ export const groupPresets: GetTarget = async (page) => {
 const emptyForm = typedFrom({ name: "", settings: {}, isDefault: false, revision: 0 });
 
 /** `GET` of the presets' page; `?edit=` has the name of the one in the form. */
-export async function showPresets(page: SignedInRequest, getTarget: GetTarget): Promise<FastifyReply> {
-  const target = await getTarget(page);
-  const edited = await findPreset(page, target, page.query("edit"));
-  return renderPresets(page, target, edited === undefined ? emptyForm : typedFrom(edited), untouched);
+export function showPresets(getTarget: GetTarget) {
+  return async (page: SignedInRequest): Promise<FastifyReply> => {
+    const target = await getTarget(page);
+    const edited = await findPreset(page, target, page.query("edit"));
+    return renderPresets(page, target, edited === undefined ? emptyForm : typedFrom(edited), untouched);
+  };
 }
 
 /** `POST` of the same: saves the preset of the form. */
@@ -90,14 +92,16 @@ async function showBoth(page: SignedInRequest, target: PresetsTarget, typed: Typ
 }
 
 /** `POST .../delete` */
-export async function deletePreset(page: SignedInRequest, getTarget: GetTarget): Promise<FastifyReply> {
-  const form = await page.form();
-  const target = await getTarget(page);
-  const was = { name: textOf(form, "name"), revision: wholeNumberOf(form, "revision") };
-  const entry = trailEntry(page, target, await findPreset(page, target, was.name), undefined);
-  const isDeleted = await page.services.presets.remove(target.scope, was, entry);
-  const stored = isDeleted ? undefined : await findPreset(page, target, was.name);
-  return stored === undefined ? page.redirect(target.path) : showBoth(page, target, typedFrom(stored));
+export function deletePreset(getTarget: GetTarget) {
+  return async (page: SignedInRequest): Promise<FastifyReply> => {
+    const form = await page.form();
+    const target = await getTarget(page);
+    const was = { name: textOf(form, "name"), revision: wholeNumberOf(form, "revision") };
+    const entry = trailEntry(page, target, await findPreset(page, target, was.name), undefined);
+    const isDeleted = await page.services.presets.remove(target.scope, was, entry);
+    const stored = isDeleted ? undefined : await findPreset(page, target, was.name);
+    return stored === undefined ? page.redirect(target.path) : showBoth(page, target, typedFrom(stored));
+  };
 }
 
 async function findPreset(
