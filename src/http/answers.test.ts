@@ -1,43 +1,55 @@
 import { once } from "node:events";
-import type { Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type BareServer, startBareServer } from "../../test/support/http-server.ts";
 import { pausedReader } from "../../test/support/paused-reader.ts";
-import { sendPieces, sendText } from "./answers.ts";
+import { reserveAnswer, sendPieces, sendText } from "./answers.ts";
 
 const largeBytes = 12 * 1024 * 1024;
 const large = "x".repeat(largeBytes);
-const open = { access: "public", group: "internal", changesState: false } as const;
+const open = { access: "public", group: "recipient", changesState: false } as const;
 
 let server: BareServer;
 let origin: string;
+let gatewayOrigin: string;
 const readers: Socket[] = [];
 let accepted: Socket[];
-/** Resolves when `/late` has answered, after its connection has closed. */
-let late: PromiseWithResolvers<void>;
+/** Resolves when `/late` has answered, after its connection has closed, with what refused an answer that needs no memory. */
+let late: PromiseWithResolvers<string>;
 
 beforeEach(async () => {
-  server = startBareServer();
-  const { fastify } = server;
+  server = startBareServer({ PWP__PUBLIC_GATEWAY_PORT: "0" });
+  const { fastify, gateway } = server;
+  if (gateway === undefined) throw new Error("There is no second listener.");
   accepted = [];
-  fastify.server.on("connection", (socket) => accepted.push(socket));
+  for (const listener of [fastify.server, gateway]) listener.on("connection", (socket) => accepted.push(socket));
   fastify.get("/large", { config: open }, (_request, reply) => sendText(reply, large));
   late = Promise.withResolvers();
   fastify.get("/late", { config: open }, async ({ raw }, reply) => {
     await once(raw.socket, "close");
+    let refusal = "";
+    try {
+      reserveAnswer(reply, 1);
+    } catch (error) {
+      refusal = String(error);
+    }
     try {
       return sendText(reply, large);
     } finally {
-      late.resolve();
+      late.resolve(refusal);
     }
   });
   fastify.get("/small", { config: open }, (_request, reply) => sendText(reply, "small"));
   fastify.get("/pieces", { config: open }, (_request, reply) => sendPieces(reply, threePieces()));
   fastify.get("/broken", { config: open }, (_request, reply) => sendPieces(reply, brokenPieces()));
   origin = await fastify.listen({ host: "127.0.0.1", port: 0 });
+  gateway.listen(0, "127.0.0.1");
+  await once(gateway, "listening");
+  gatewayOrigin = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
 });
 afterEach(async () => {
   for (const socket of readers.splice(0)) socket.destroy();
+  server.gateway?.close();
   await server.fastify.close();
 });
 
@@ -55,8 +67,8 @@ function* brokenPieces(): Generator<string, void> {
 /** A client of its own: the server trusts the forwarding headers of this machine. */
 const from = (client: string) => ({ "x-forwarded-for": client });
 
-async function readSlowly(client: string): Promise<Socket> {
-  const socket = await pausedReader(origin, "/large", from(client));
+async function readSlowly(client: string, at = origin): Promise<Socket> {
+  const socket = await pausedReader(at, "/large", from(client));
   readers.push(socket);
   return socket;
 }
@@ -86,34 +98,37 @@ test("all clients together are limited, and a closed connection returns its memo
   expect((await fetch(`${origin}/large`, { headers: from("192.0.2.1") })).status).toBe(200);
 });
 
-test("an answer whose connection has closed reserves no memory", async () => {
+test("an answer whose connection has closed is refused before a view is counted, and reserves no memory", async () => {
   const request = once(server.fastify.server, "request");
   readers.push(await pausedReader(origin, "/late", {}));
   await request;
   for (const socket of readers.splice(0)) socket.destroy();
-  await late.promise;
+  expect(await late.promise).toContain("The client has closed the connection.");
   expect(server.fastify.answerOutflow.memory.held).toBe(0);
 });
 
-test("a reader that takes less than 480 KiB in a minute is cut", async () => {
-  const socket = await readSlowly("192.0.2.1");
-  await untilHeld(largeBytes);
-  await untilServerWaits();
-  server.runJobs();
-  server.clock.advance(59_000);
-  server.runJobs();
-  expect(server.fastify.answerOutflow.memory.held).toBe(largeBytes);
-  server.clock.advance(1_000);
-  server.runJobs();
-  await untilHeld(0);
-  let received = 0;
-  socket.on("data", (text: string) => {
-    received += text.length;
-  });
-  socket.resume();
-  await once(socket, "close");
-  expect(received).toBeLessThan(largeBytes);
-});
+test.each(["first", "gateway's"])(
+  "a reader that takes less than 480 KiB in a minute is cut: %s listener",
+  async (at) => {
+    const socket = await readSlowly("192.0.2.1", at === "first" ? origin : gatewayOrigin);
+    await untilHeld(largeBytes);
+    await untilServerWaits();
+    server.runJobs();
+    server.clock.advance(59_000);
+    server.runJobs();
+    expect(server.fastify.answerOutflow.memory.held).toBe(largeBytes);
+    server.clock.advance(1_000);
+    server.runJobs();
+    await untilHeld(0);
+    let received = 0;
+    socket.on("data", (text: string) => {
+      received += text.length;
+    });
+    socket.resume();
+    await once(socket, "close");
+    expect(received).toBeLessThan(largeBytes);
+  },
+);
 
 test("a reader that takes more is not cut", async () => {
   const socket = await readSlowly("192.0.2.1");

@@ -61,6 +61,9 @@ test("forwarding headers of an untrusted peer are ignored and reported", () => {
     untrustedProxy: "203.0.113.9",
   });
   expect(warned).toEqual(["203.0.113.9"]);
+  // RFC 7239.
+  expect(read(requestFrom("203.0.113.8", { forwarded: "for=1.2.3.4" }))).toMatchObject({ address: "203.0.113.8" });
+  expect(warned).toEqual(["203.0.113.9", "203.0.113.8"]);
 });
 
 test("behind a trusted proxy the client is the rightmost address that is not a trusted proxy", () => {
@@ -89,6 +92,8 @@ test("an invalid entry in X-Forwarded-For ends the chain at the last valid addre
   expect(address("10.0.0.9")).toBe("10.0.0.9");
   expect(address(`${"10.0.0.1,".repeat(10_000)}10.0.0.1`)).toBe("10.0.0.1");
   expect(address("::ffff:5.6.7.8")).toBe("5.6.7.8");
+  // However much a client claims in front.
+  expect(address(`${"6.6.6.6, ".repeat(100)}5.6.7.8`)).toBe("5.6.7.8");
 });
 
 test("without trusted proxies, loopback is not trusted either", () => {
