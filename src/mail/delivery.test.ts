@@ -3,6 +3,7 @@ import { makeFolder } from "../../test/support/folders.ts";
 import {
   accepted,
   accountNotificationEmail,
+  linkEmail,
   openTestMail,
   refused,
   resetEmail,
@@ -211,6 +212,33 @@ test("a late result does not overwrite what another process has done since", asy
   expect(await quick.store.sizes()).toEqual({ waiting: 1, failed: 0 });
   expect(await quick.db.read.all(attemptsAndDue)).toMatchObject([{ attempts: 2 }]);
 });
+
+test.each([
+  ["sent", accepted, "/p/link"],
+  ["given_up", refused(true), "/p/link"],
+  ["given_up", accepted, undefined],
+] as const)(
+  "a process that dies while it reports that a link was %s repeats the report",
+  async (fate, sending, path) => {
+    const fates: string[] = [];
+    let dies = true;
+    const linkEmails = {
+      openPath: async () => path,
+      async settle(_content: unknown, settled: string) {
+        if (dies) throw new Error("The process has died.");
+        fates.push(settled);
+      },
+      putOff: async () => undefined,
+    };
+    await using mail = openTestMail({ answer: () => sending, linkEmails });
+    await mail.put("ada@example.com", linkEmail);
+    await expect(mail.run()).rejects.toThrow("The process has died.");
+    dies = false;
+    mail.clock.advance(3 * minuteMs);
+    await mail.run();
+    expect(fates).toEqual([fate]);
+  },
+);
 
 test("stopping releases the email without counting the attempt", async () => {
   const stop = new AbortController();

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   accepted,
   accountNotificationEmail,
+  linkEmail,
   openTestMail,
   resetEmail,
   testKeyring,
@@ -35,10 +36,7 @@ const neverDropped: readonly EmailContent[] = [
   accountNotificationEmail,
   { kind: "break_glass", event: "made", account: "root@example.com", at: 0, address: "", userAgent: "" },
   { kind: "invitation", token: "invitation-token" },
-  {
-    ...{ kind: "push_link", pushId: 1, linkDeliveryId: 1, recipientIndex: 0, ownerId: 1, pathSealed: "" },
-    ...{ passphraseRequired: false, viewsRemaining: 1, expiresAt: 1, from: null },
-  },
+  linkEmail,
   {
     ...{ kind: "push_view", name: "", pushKind: "text", createdAt: 0, at: 0, address: "", userAgent: "" },
     ...{ views: 1, expireAfterViews: 1 },

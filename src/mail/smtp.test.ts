@@ -179,7 +179,7 @@ describe("encryption", () => {
     expect(offering.messages()).toMatchObject([{ encrypted: false }]);
   });
 
-  it("is mandatory with a password on any network", () => {
+  it("is mandatory with a password on any network", async () => {
     const settings = (more: Readonly<Record<string, string>>) =>
       settingsOf({ PWP__MAIL__SMTP_ADDRESS: "mail.example.com", PWP__OVERRIDE_BASE_URL: "https://a.example", ...more });
     const signIn = { PWP__MAIL__SMTP_USER_NAME: "a", PWP__MAIL__SMTP_PASSWORD: "b" };
@@ -187,6 +187,15 @@ describe("encryption", () => {
     expect(mustEncrypt(settings(signIn))).toBe(true);
     expect(mustEncrypt(settings({ ...signIn, PWP__MAIL__SMTP_ADDRESS: "127.0.0.1" }))).toBe(false);
     expect(mustEncrypt(settings({ ...signIn, PWP__MAIL__SMTP_STARTTLS: "off" }))).toBe(false);
+    const plain = await startMailSink({ signIn: { userName: "push", password: "quartz" } });
+    expect(await mailerOf(plain).send(message, neverAborted)).toMatchObject({ outcome: "accepted" });
+    // Reaches this machine, but is not a loopback address.
+    const elsewhere = mailerOf(plain, { PWP__MAIL__SMTP_ADDRESS: "0.0.0.0" });
+    expect(await elsewhere.send({ ...message, to: "bob@example.com" }, neverAborted)).toMatchObject({
+      outcome: "unavailable",
+      failure: { sentence: expect.stringContaining("could not be encrypted") },
+    });
+    expect(plain.messages()).toHaveLength(1);
   });
 });
 

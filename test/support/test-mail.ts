@@ -52,6 +52,10 @@ export const accountNotificationEmail: EmailContent = {
   address: "192.0.2.1",
   userAgent: "curl/8",
 };
+export const linkEmail: EmailContent = {
+  ...{ kind: "push_link", pushId: 1, linkDeliveryId: 1, recipientIndex: 0, ownerId: 1, pathSealed: "" },
+  ...{ passphraseRequired: false, viewsRemaining: 1, expiresAt: 1, from: null },
+};
 export const testKeyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
 
 /** Every push can be retrieved, and results are ignored. */
