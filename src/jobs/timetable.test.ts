@@ -3,7 +3,7 @@ import { clientAt, password } from "../../test/support/accounts.ts";
 import { countEveryone, openTestDomain, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { countRows } from "../../test/support/engine-database.ts";
 import { startMailSink } from "../../test/support/mail-sink.ts";
-import { dayMs, type Every, hourMs, minuteMs, systemEvery } from "../base/clock.ts";
+import { dayMs, type Every, hourMs, minuteMs, secondMs, systemEvery } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
 import { jobNames } from "../database/job-runs.ts";
 import { heartbeatMs } from "../database/processes.ts";
@@ -125,6 +125,31 @@ test("copies for repeated claims are removed while a sweep hangs", async () => {
   await timetable.stop();
 });
 
+test("a run of a job waits for the one before it, and none begins after a stop", async () => {
+  await using fixture = await openTestDomain();
+  const { domain, effects, clock } = fixture;
+  const { every, tick } = manualTimes();
+  const held = Promise.withResolvers<void>();
+  let runs = 0;
+  const refresh = async () => {
+    runs += 1;
+    await held.promise;
+  };
+  const watched = { ...domain, branding: { ...domain.branding, refresh } };
+  const timetable = await startTimetable(watched, { ...effects, every }, quietEvents(clock));
+  tick(secondMs);
+  tick(secondMs);
+  expect(runs).toBe(1);
+  held.resolve();
+  const runsAfterNext = () => {
+    tick(secondMs);
+    return runs;
+  };
+  await expect.poll(runsAfterNext).toBe(2);
+  await timetable.stop();
+  expect(runsAfterNext()).toBe(2);
+});
+
 async function replaceSecret({ domain: { db, keyring }, effects: { random } }: TestDomain): Promise<void> {
   await db.writeSerialized("keys", async (tx) => {
     await replaceAccessSecret(tx, { keyring, random, onForgedRow: () => undefined });
@@ -163,8 +188,9 @@ test("a process that was suspended while the access secret was replaced reports 
 function manualTimes() {
   const runs: { readonly everyMs: number; readonly run: () => void }[] = [];
   const every: Every = (everyMs, run) => {
-    runs.push({ everyMs, run });
-    return () => undefined;
+    const entry = { everyMs, run };
+    runs.push(entry);
+    return () => void runs.splice(runs.indexOf(entry), 1);
   };
   const tick = (ms: number) => {
     for (const { everyMs, run } of runs) if (everyMs === ms) run();
