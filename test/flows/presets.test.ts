@@ -8,6 +8,7 @@ import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { openTestDomain } from "../support/domain.ts";
 import { changeRows, readRows } from "../support/engine-database.ts";
 import { makeGroup } from "../support/groups.ts";
+import { startMailSink } from "../support/mail-sink.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
 const save = (
@@ -122,6 +123,19 @@ describe("presets of the API", () => {
     expect((await made({ files })).json()).toMatchObject(ofFile);
     const ofText = { kind: "text", expire_after_days: 30, expire_after_views: 50 };
     expect((await made({ files, kind: "text" })).json()).toMatchObject(ofText);
+  });
+
+  test("that switch the notification of views off do not switch off a rule that requires it", async () => {
+    const rule = { PWP__POLICY__NOTIFY_ON_VIEW_REQUIRED: "true" };
+    await using app = await startTestApp({ environment: { ...(await startMailSink()).environment, ...rule } });
+    const ada = await user(app);
+    await save(app, "instance", "Quiet", { notifyOnView: false });
+    expect((await ada.create({ preset: "Quiet" })).statusCode).toBe(201);
+    expect(await readRows(app.app.domain.db, "SELECT notify_on_view FROM pushes")).toEqual([{ notify_on_view: 1 }]);
+    const browser = await signInClient(app, "ada@example.com");
+    expect((await browser.get("/?preset=Quiet")).body).toMatch(
+      /<input[^>]*name="push\[notify_on_view\]"[^>]*\bchecked/,
+    );
   });
 
   test("a repeat with its key gets the same answer, although preset and rules have changed or are gone", async () => {
