@@ -864,6 +864,7 @@ export interface EnglishMessages {
     readonly backToAccount: string;
     readonly breakGlass: string;
     readonly breakGlassText: Message<{ email: string }>;
+    readonly breakGlassEmail: string;
     readonly breakGlassSubmit: string;
     readonly breakGlassInvalid: string;
     readonly breakGlassInvalidText: string;

@@ -213,7 +213,7 @@ function signOnPages(text: string, page: PageContext): readonly Page[] {
     ),
     codeView({ provider: text, email: text, state: { ...untouched, problems: { code: text } } }, page),
     signOnView({ provider: text, next: text, signedOut: true, idleSeconds: 60 }, page),
-    breakGlassView({ email: text, token: text }, page),
+    breakGlassView({ email: text, token: text, sendsEmail: true }, page),
     breakGlassView(null, page),
     ...proofs.flatMap((by) =>
       [true, false].map((mails) =>

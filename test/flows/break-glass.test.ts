@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { changeUsers } from "../support/access-rows.ts";
 import { readRows } from "../support/engine-database.ts";
 import { nextAbout, startMailSink } from "../support/mail-sink.ts";
@@ -32,7 +33,10 @@ test("a break-glass link signs in once, and marks the account", async () => {
   const rows = await readRows<{ digest: Buffer }>(db, "SELECT digest FROM mailed_links");
   expect(rows.map(({ digest }) => digest.includes(token))).toEqual([false]);
   const visitor = site.newVisitor();
-  expect((await visitor.get(`${path}?token=${token}`)).body).toContain(ada);
+  const { body } = await visitor.get(`${path}?token=${token}`);
+  expect(body).toContain(ada);
+  // This server sends no email.
+  expect(body).not.toContain(en.singleSignOn.breakGlassEmail);
   expect(await visitor.signedInAs()).toBeUndefined();
   expect((await visitor.post(path, { token })).statusCode).toBe(303);
   expect(await visitor.signedInAs()).toBe(ada);
@@ -101,6 +105,7 @@ test("every administrator who is enabled gets an email, also one by a group, and
   const { token, informed } = await make(site);
   expect(informed).toBe(2);
   for (const to of [ada, bob]) expect(await nextAbout(sink, to, "A break-glass link was made")).toContain(ada);
+  expect((await site.newVisitor().get(`${path}?token=${token}`)).body).toContain(en.singleSignOn.breakGlassEmail);
   expect((await site.newVisitor().post(path, { token })).statusCode).toBe(303);
   for (const to of [ada, bob]) expect(await nextAbout(sink, to, "A break-glass link was used")).toContain(ada);
   const messages = sink.messages();

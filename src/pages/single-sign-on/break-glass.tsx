@@ -13,7 +13,8 @@ import type { PageRequest } from "../request.ts";
 export async function showBreakGlass(page: PageRequest): Promise<FastifyReply> {
   const token = page.query("token") ?? "";
   const link = await page.services.accounts.findBreakGlass(token);
-  return link === undefined ? renderInvalid(page) : page.render(breakGlassView, { email: link.email, token });
+  if (link === undefined) return renderInvalid(page);
+  return page.render(breakGlassView, { email: link.email, token, sendsEmail: page.services.config.mail !== undefined });
 }
 
 /** `POST /users/break_glass` */
@@ -30,7 +31,7 @@ function renderInvalid(page: PageRequest): FastifyReply {
 
 /** @param link null: it does not work. */
 export function breakGlassView(
-  link: { readonly email: string; readonly token: string } | null,
+  link: { readonly email: string; readonly token: string; readonly sendsEmail: boolean } | null,
   page: PageContext,
 ): Page {
   const { singleSignOn } = page.messages;
@@ -41,7 +42,10 @@ export function breakGlassView(
         <p>{singleSignOn.breakGlassInvalidText}</p>
       ) : (
         <>
-          <p class="lead">{singleSignOn.breakGlassText({ email: link.email })}</p>
+          <p class="lead">
+            {singleSignOn.breakGlassText({ email: link.email })}
+            {link.sendsEmail && ` ${singleSignOn.breakGlassEmail}`}
+          </p>
           <PostForm class="form" action={breakGlassPath}>
             <input type="hidden" name="token" value={link.token} />
             <Submit label={singleSignOn.breakGlassSubmit} look="wide" />
