@@ -16,6 +16,18 @@ describe("readLink", () => {
     expect(readLink(`${server}${path}`)).toEqual({ server, urlToken: "abc-_1", fragment: "" });
   });
 
+  test.each([".", ",", ")", "%29", '"', "'.", ">", "]", "\u3002", "%20", "?locale=de)"])(
+    "reads a link into which a program has taken %j",
+    (end) => {
+      for (const path of ["/p/abc-_1", "/p/abc-_1/r"])
+        expect(readLink(`${server}${path}${end}`)).toEqual({ server, urlToken: "abc-_1", fragment: "" });
+    },
+  );
+
+  test.each(["/p/abc-_1%23KEY-1", "/p/abc-_1/r%23KEY-1"])("reads the key behind the encoded # of %s", (path) => {
+    expect(readLink(`${server}${path}`)).toEqual({ server, urlToken: "abc-_1", fragment: "KEY-1" });
+  });
+
   test("keeps the folder of the server and the fragment", () => {
     expect(readLink("http://127.0.0.1:5100/push/p/abc/r#key")).toEqual({
       server: "http://127.0.0.1:5100/push",
@@ -40,7 +52,8 @@ describe("readLink", () => {
 test.each(["", "/answers", "/answers/"])("readRequestLink reads a link to a request that ends with %j", (end) => {
   const link = `${server}/push/requests/abc-_1${end}`;
   const behind = end === "" ? { fragment: "", fingerprint: "key" } : { fragment: "key", fingerprint: "" };
-  expect(readRequestLink(`${link}#key`)).toEqual({ server: `${server}/push`, urlToken: "abc-_1", ...behind });
+  for (const sign of ["#", "%23"])
+    expect(readRequestLink(`${link}${sign}key`)).toEqual({ server: `${server}/push`, urlToken: "abc-_1", ...behind });
   expect(readLink(link)).toBeUndefined();
   expect(readRequestLink(`${server}/p/abc-_1`)).toBeUndefined();
 });

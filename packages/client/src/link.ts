@@ -15,6 +15,9 @@ const linkPath = /^(.*?)\/(?:[a-z]{2}(?:-[A-Za-z]{2,4})?\/)?[pfr]\/([A-Za-z0-9_-
 /** The link to send, and the private link to the answers. */
 const requestPath = /^(.*?)\/requests\/([A-Za-z0-9_-]{1,64})(\/answers)?\/?$/;
 
+/** What chats and mail programs make of the end of a link: an encoded `#` and what follows it, or punctuation. */
+const mangledEnd = /(?:%23(.+)|(?:%[\dA-Fa-f]{2}|[^\w/-])+)$/;
+
 export interface RequestLinkParts extends LinkParts {
   /** The key of a private link; empty: there is none. */
   readonly fragment: string;
@@ -39,9 +42,10 @@ export function readRequestLink(text: string): RequestLinkParts | undefined {
 function readParts(text: string, path: RegExp): (LinkParts & { readonly end: string }) | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, origin, pathname, hash } = new URL(text);
-  const [, folder = "", urlToken, end = ""] = path.exec(pathname) ?? [];
+  const mangled = mangledEnd.exec(pathname);
+  const [, folder = "", urlToken, end = ""] = path.exec(pathname.slice(0, mangled?.index)) ?? [];
   if ((protocol !== "http:" && protocol !== "https:") || urlToken === undefined) return undefined;
-  return { server: `${origin}${folder}`, urlToken, end, fragment: hash.slice(1) };
+  return { server: `${origin}${folder}`, urlToken, end, fragment: hash.slice(1) || (mangled?.[1] ?? "") };
 }
 
 /** Whether it can name a push or a request. */
