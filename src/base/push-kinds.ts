@@ -8,6 +8,11 @@ export type KindName = keyof typeof pushKinds;
 
 export const kindNames: readonly KindName[] = Object.keys(pushKinds).filter(isKindName);
 
+/** Whether pushes of the kind can be sealed end to end: the server has to read an address or the content of a QR code. */
+export function isSealable(kind: KindName): boolean {
+  return kind === "text" || kind === "file";
+}
+
 export function byKind<Value>(choose: (kind: KindName) => Value): Record<KindName, Value> {
   return Object.fromEntries(kindNames.map((kind) => [kind, choose(kind)])) as Record<KindName, Value>;
 }

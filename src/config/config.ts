@@ -88,6 +88,7 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
   const gateway = gatewayConfig(parsed.gateway, { server, engine: database.engine, baseUrl }, report);
   const masterKeys = masterKeysConfig(parsed.keys, readFile, report);
   const files = filesConfig(parsed.uploads, parsed.storage, parsed.access, report);
+  const kinds = kindsConfig(parsed, parsed.access, report);
   const storedInDataDir = [
     ...(database.engine === "sqlite" ? ["the database"] : []),
     ...(files.s3 === undefined ? ["the files"] : []),
@@ -105,7 +106,7 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     /** Whether the data of a Password Pusher, in whose place this server runs, are imported; undefined: not decided. */
     moveIn: moveInConfig(parsed.moveIn, report),
     ...accessConfig(parsed.access),
-    policy: policyConfig(parsed.policies, canSendMail, report),
+    policy: policyConfig(parsed.policies, { sendsMail: canSendMail, kinds, kindRows: parsed }, report),
     accounts: {
       ...accountsConfig(parsed.accounts, parsed.mail, canSendMail, report),
       tokensRestAfterMs: singleSignOn?.tokensRestAfterMs ?? null,
@@ -126,6 +127,6 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     ...branding,
     generator: generatorConfig(parsed.generator, report),
     files,
-    kinds: kindsConfig(parsed, parsed.access, report),
+    kinds,
   };
 }

@@ -293,6 +293,19 @@ describe("mistakes", () => {
     }
   });
 
+  it("include rules below what a kind of push needs at least", () => {
+    const rules = { PWP__POLICY__MAX_VIEWS: "2", PWP__POLICY__MAX_MINUTES: "1440" };
+    const least = { PWP__PW__EXPIRE_AFTER_VIEWS_MIN: "3", PWP__URL__EXPIRE_AFTER_DAYS_MIN: "2" };
+    expect(mistakesOf({ ...rules, ...least })).toEqual([
+      "PWP__POLICY__MAX_VIEWS (2) is below PWP__PW__EXPIRE_AFTER_VIEWS_MIN (3).",
+      "PWP__POLICY__MAX_MINUTES (1440) is below PWP__URL__EXPIRE_AFTER_DAYS_MIN (2 days).",
+    ]);
+    // A kind that cannot be created needs nothing, and a life that begins its second day counts as two.
+    const { policy } = loadValid({ ...rules, ...least, PWP__POLICY__KINDS: "file,qr" }).config;
+    expect(policy).toMatchObject({ maxViews: 2, maxMinutes: 1_440 });
+    loadValid({ ...least, PWP__POLICY__MAX_VIEWS: "3", PWP__POLICY__MAX_MINUTES: "1441" });
+  });
+
   it("do not include a built-in default that adjusts to a bound", () => {
     const { config, warnings, origins } = loadValid({
       PWP__PW__EXPIRE_AFTER_DAYS_MAX: "3",
@@ -355,6 +368,15 @@ describe("warnings", () => {
       [{ PWP__MAIL__SMTP_ADDRESS: "smtp.example.com" }, /^No email is sent: .*PWP__OVERRIDE_BASE_URL/],
       [{ ...https, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" }, /^No email is sent: .*PWP__MAIL__SMTP_ADDRESS/],
       [{ PWP__MAIL__SMTP_PASSWORD: "quartz" }, /no effect without PWP__MAIL__SMTP_USER_NAME/],
+      [
+        { PWP__OIDC__USER_GROUP: "staff", PWP__OIDC__CLIENT_ID: "a" },
+        /^Without PWP__OIDC__ISSUER, these have no effect: PWP__OIDC__CLIENT_ID, PWP__OIDC__USER_GROUP\.$/,
+      ],
+      [
+        { PWP__POLICY__KINDS: "url,qr", PWP__POLICY__ENCRYPTION_REQUIRED: "true" },
+        /^Nobody can create pushes: PWP__POLICY__KINDS and PWP__POLICY__ENCRYPTION_REQUIRED leave no kind/,
+      ],
+      [{ PWP__POLICY__KINDS: "url", PWP__ENABLE_URL_PUSHES: "false" }, /^Nobody can create pushes: PWP__POLICY__KINDS/],
       [{ ...https, PWP__OIDC__ISSUER: "https://id.example.com" }, /needs PWP__OIDC__CLIENT_ID/],
       [{ PWP__OIDC__ISSUER: "https://id.example.com", PWP__OIDC__CLIENT_ID: "a" }, /needs PWP__OVERRIDE_BASE_URL/],
       [

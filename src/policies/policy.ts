@@ -2,7 +2,7 @@ import { guessableReason } from "@sealpush/age/guessable";
 import { minuteMs } from "../base/clock.ts";
 import type { FieldProblems } from "../base/errors.ts";
 import { addProblem, type Problems } from "../base/field-problems.ts";
-import { type KindName, kindNames } from "../base/push-kinds.ts";
+import { isSealable, type KindName, kindNames } from "../base/push-kinds.ts";
 
 /**
  * What somebody is about to do, as far as rules judge it. An operation names only what it changes: a rule does not judge what
@@ -165,7 +165,7 @@ export function combine(...policies: readonly Policy[]): Policy {
 
 /** The kinds of push that this policy leaves: what the server must not see is neither an address nor a QR code. */
 export function allowedKinds({ kinds, encryptionRequired }: Policy): readonly KindName[] {
-  return encryptionRequired ? kinds.filter((kind) => kind === "text" || kind === "file") : kinds;
+  return encryptionRequired ? kinds.filter(isSealable) : kinds;
 }
 
 /** The names of the rules that restrict something. */

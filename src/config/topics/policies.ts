@@ -1,8 +1,17 @@
-import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
-import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
+import { isKindName, isSealable, type KindName, kindNames } from "../../base/push-kinds.ts";
+import {
+  optionalSetting,
+  type ParsedGroup,
+  type ParsedTable,
+  type SettingReport,
+  setting,
+  valuesOf,
+} from "../setting.ts";
 import { accepted, boolean, rejected, type ValueType, wholeNumber } from "../value-types.ts";
+import type { kindSettings, kindsConfig } from "./kinds.ts";
 
-const minutesMax = 3650 * 24 * 60;
+const dayMinutes = 24 * 60;
+const minutesMax = 3650 * dayMinutes;
 const viewsMax = 100_000;
 const minLengthMax = 64;
 const domainsMax = 100;
@@ -106,11 +115,47 @@ export const policySettings = {
   },
 };
 
+type PolicyRows = ParsedGroup<typeof policySettings>;
+
+interface Surroundings {
+  readonly sendsMail: boolean;
+  readonly kinds: ReturnType<typeof kindsConfig>;
+  readonly kindRows: ParsedTable<typeof kindSettings>;
+}
+
 /** The rules of the environment; `requests` and the kinds that are switched off are settings of their own. */
-export function policyConfig(settings: ParsedGroup<typeof policySettings>, sendsMail: boolean, report: SettingReport) {
-  const { notifyOnViewRequired } = settings;
+export function policyConfig(
+  settings: PolicyRows,
+  { sendsMail, ...surroundings }: Surroundings,
+  report: SettingReport,
+) {
+  const { notifyOnViewRequired, kinds, encryptionRequired } = settings;
   if (notifyOnViewRequired.value && !sendsMail) {
     report.warn(`Nobody can create pushes: ${notifyOnViewRequired.env} needs the mail settings.`);
   }
+  const left = kinds.value.filter(
+    (kind) => surroundings.kinds[kind].enabled && (!encryptionRequired.value || isSealable(kind)),
+  );
+  if (left.length === 0) {
+    const text = `Nobody can create pushes: ${kinds.env} and ${encryptionRequired.env} leave no kind that is switched on.`;
+    report.warn(text);
+  }
+  for (const kind of left) reportContradictions(settings, surroundings.kindRows[kind], report);
   return valuesOf(settings);
+}
+
+/** Limits that no push can keep. */
+function reportContradictions(
+  { maxViews, maxMinutes }: PolicyRows,
+  { viewsMin, daysMin }: Surroundings["kindRows"]["text"],
+  report: SettingReport,
+): void {
+  if (maxViews.value !== null && maxViews.value < viewsMin.value) {
+    report.mistake(`${maxViews.env} (${maxViews.value}) is below ${viewsMin.env} (${viewsMin.value}).`, maxViews.env);
+  }
+  // Less than a day counts as one.
+  if (maxMinutes.value !== null && Math.ceil(maxMinutes.value / dayMinutes) < daysMin.value) {
+    const text = `${maxMinutes.env} (${maxMinutes.value}) is below ${daysMin.env} (${daysMin.value} days).`;
+    report.mistake(text, maxMinutes.env);
+  }
 }

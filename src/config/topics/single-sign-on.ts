@@ -109,6 +109,10 @@ export function singleSignOnConfig(
   report: SettingReport,
 ) {
   const { issuer, clientId, trustEmail, allowedDomains } = settings;
+  const withoutEffect = issuer.given ? [] : Object.values(settings).filter(({ given }) => given);
+  if (withoutEffect.length > 0) {
+    report.warn(`Without ${issuer.env}, these have no effect: ${withoutEffect.map(({ env }) => env).join(", ")}.`);
+  }
   const needs = [
     { env: clientId.env, isGiven: clientId.given },
     { env: networkSettings.settings.overrideBaseUrl.env, isGiven: baseUrl !== undefined },

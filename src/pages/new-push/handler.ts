@@ -3,7 +3,7 @@ import { type KindDefaults, noDefaults } from "../../accounts/accounts.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { invalidFields } from "../../base/errors.ts";
 import { isTimeZone, readInstant, readWallClock } from "../../base/instant.ts";
-import { byKind, type KindName } from "../../base/push-kinds.ts";
+import { byKind, isSealable, type KindName } from "../../base/push-kinds.ts";
 import type { KindSettings, Range } from "../../config/config.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import { signInPath } from "../../http/authentication.ts";
@@ -162,12 +162,12 @@ function isUnsealedUnasked(
   { policy }: StartingSettings,
   { services }: PageRequest,
 ): boolean {
-  const isSealable = kind === "text" || kind === "file";
   return (
     services.config.sealedInBrowser &&
     // Rules that ask for it refuse it anyway.
     !policy.encryptionRequired &&
-    isSealable &&
+    kind !== undefined &&
+    isSealable(kind) &&
     encryption === undefined &&
     textIn(fields, "unsealed") !== "1"
   );

@@ -3,7 +3,7 @@ import { findFieldProblems } from "@sealpush/age/fields";
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import { addProblem, type Problems } from "../../base/field-problems.ts";
-import type { KindName } from "../../base/push-kinds.ts";
+import { isSealable, type KindName } from "../../base/push-kinds.ts";
 import type { Config, KindSettings, Range } from "../../config/config.ts";
 import type { Actor } from "../actor.ts";
 import { fieldSentence } from "../payload.ts";
@@ -159,7 +159,7 @@ const encryptionCheckShape = /^[0-9a-f]{32}$/;
 /** The problems of a request for an end-to-end push; the length and the characters of the payload among them. */
 function checkEncryption(request: AskedEncryption, kind: KindName, problems: Problems): void {
   const { encryptionCheck, payload = "", passphrase = "" } = request;
-  if (kind !== "text" && kind !== "file") {
+  if (!isSealable(kind)) {
     addProblem(problems, "encryption", "is only for text and file pushes.");
   }
   if (encryptionCheck !== undefined && !encryptionCheckShape.test(encryptionCheck)) {
