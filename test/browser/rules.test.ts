@@ -110,6 +110,23 @@ describe("under every rule at once", () => {
     expect(await page.getByLabel(en.created.link, { exact: true }).inputValue()).toContain("#");
   });
 
+  it.each([
+    ["attackers try first", "Password2024!"],
+    ["is long enough only in UTF-16", "\u{1f512}\u{1f600}\u{1f4a1}\u{1f680}\u{1f9e9}\u{1f335}"],
+  ])("with scripts, the browser refuses a passphrase that %s, because the server does not get it", async (_, bad) => {
+    const { page } = await sealing.visit({ signedIn: true });
+    await page.goto("/");
+    const form = newPushForm(page);
+    await form.payload.fill("secret");
+    await form.passphrase.fill(bad);
+    await form.submit.click();
+    await page.getByRole("alert").filter({ hasText: rules.passphraseCommon }).waitFor();
+    expect(await form.passphrase.evaluate((field) => field === document.activeElement)).toBe(true);
+    await form.passphrase.fill(passphrase);
+    await form.submit.click();
+    await page.waitForURL(/\/p\/\w+\/preview/);
+  });
+
   it("without scripts, the form says that it cannot create anything, and the server refuses it", async () => {
     const { page } = await sealing.visit({ signedIn: true, javaScriptEnabled: false });
     await page.goto("/");

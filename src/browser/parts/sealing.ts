@@ -125,9 +125,10 @@ export class Sealing {
     this.#form.addEventListener(
       "submit",
       (event) => {
-        if (!this.isOn || this.#sealer !== undefined) return;
+        if (!this.isOn || (this.#sealer !== undefined && this.#checkPassphrase(this.#sealer))) return;
         event.preventDefault();
         event.stopImmediatePropagation();
+        if (this.#sealer !== undefined) return;
         void this.#prepare().then((isReady) => isReady && this.#form.requestSubmit(event.submitter));
       },
       { capture: true },
@@ -145,6 +146,19 @@ export class Sealing {
       this.#say(this.#root.dataset.failed);
       return false;
     }
+  }
+
+  /** Whether the passphrase keeps to the rules, which the server cannot check. Says it if not. */
+  #checkPassphrase({ seal }: Sealer): boolean {
+    const { passphraseMin, passphraseCommon, passphraseRule } = this.#root.dataset;
+    const field = this.#form.elements.namedItem("push[passphrase]");
+    if (!(field instanceof HTMLInputElement) || field.value === "") return true;
+    const isShort = [...field.value].length < Number(passphraseMin);
+    const isRefused = isShort || (passphraseCommon === "refused" && seal.guessableReason(field.value) !== undefined);
+    field.setAttribute("aria-invalid", String(isRefused));
+    this.#say(isRefused ? passphraseRule : "");
+    if (isRefused) field.focus();
+    return !isRefused;
   }
 
   #ready(): Sealer {

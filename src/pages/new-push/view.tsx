@@ -1,4 +1,5 @@
 import type { KindName } from "../../base/push-kinds.ts";
+import type { Policy } from "../../policies/policies.ts";
 import { pushLimits } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
@@ -20,6 +21,7 @@ import {
 import { accountField, type PushForm as PushFormModel } from "../push-form/form.ts";
 import { LimitControls, MoreOptions, OptionControls } from "../push-form/groups.tsx";
 import { type OfferedPresets, PresetChoice } from "../push-form/presets.tsx";
+import { ruleHint } from "../push-form/rule-hints.ts";
 import type { FormState } from "../take-form.ts";
 
 export interface NewPushForm extends FilledForm {
@@ -187,7 +189,7 @@ function PushForm({ model }: PartProps<NewPushModel>) {
       <div class="push-end">
         <Limits form={form} />
         <Controls group="passphrase" form={form} />
-        <SealChoice checked={sealedByDefault} isRequired={isSealRequired} />
+        <SealChoice checked={sealedByDefault} isRequired={isSealRequired} policy={form.policy} />
         {sealedByDefault && !isSealRequired && <UnsealedChoice isShown={form.state.reason === "unsealed"} />}
         {page.user === null && (
           <Checkbox
@@ -219,7 +221,15 @@ interface SealChoiceProps {
   readonly checked: boolean;
   /** The rules allow nothing else. */
   readonly isRequired: boolean;
+  readonly policy: Policy;
 }
+
+/** The rules for a passphrase that only the browser can check: the server does not get it. */
+const passphraseRules = (policy: Policy, messages: PageContext["messages"]) => ({
+  "data-passphrase-min": policy.passphraseMinLength,
+  "data-passphrase-common": policy.passphraseCommonAllowed ? "allowed" : "refused",
+  "data-passphrase-rule": ruleHint("passphrase", policy, messages),
+});
 
 /** Only owners have labels. */
 const labelLimits = ({ labelsTooLong }: PageContext["messages"]["endToEnd"]) => ({
@@ -229,7 +239,7 @@ const labelLimits = ({ labelsTooLong }: PageContext["messages"]["endToEnd"]) => 
 });
 
 /** The choice to seal in the browser, with the texts that its script (browser/parts/sealing.ts) shows. It is not sent. */
-function SealChoice({ checked, isRequired }: SealChoiceProps) {
+function SealChoice({ checked, isRequired, policy }: SealChoiceProps) {
   const page = usePage();
   const { messages, assetUrl } = page;
   const { endToEnd, problems } = messages;
@@ -242,6 +252,7 @@ function SealChoice({ checked, isRequired }: SealChoiceProps) {
         data-failed={endToEnd.sealFailed}
         data-length={problems.payload({ max: pushLimits.payloadCharacters.text.max })}
         {...(page.user === null ? {} : labelLimits(endToEnd))}
+        {...passphraseRules(policy, messages)}
       >
         <div class="checkbox">
           <input
