@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -81,20 +91,43 @@ test("a concurrent write of the same key fails and does not affect the first", a
   expect(await readText(store)).toBe("first");
 });
 
-/** From now on the disk reports that it cannot make files, or the entries of folders, durable. */
-async function failSyncs(of: "file" | "folder"): Promise<void> {
+/** @param before called with each file or folder that is to be made durable. */
+async function watchSyncs(before: (stats: Stats) => void): Promise<void> {
   const handle = await open(import.meta.filename, "r");
   const prototype: FileHandle = Object.getPrototypeOf(handle);
   await handle.close();
   const { sync } = prototype;
   const spy = vi.spyOn(prototype, "sync").mockImplementation(async function (this: FileHandle) {
-    if ((await this.stat()).isDirectory() === (of === "folder")) {
-      throw Object.assign(new Error("The disk has failed."), { code: "EIO" });
-    }
+    before(await this.stat());
     await sync.call(this);
   });
   onTestFinished(() => spy.mockRestore());
 }
+
+/** From now on the disk reports that it cannot make files, or the entries of folders, durable. */
+const failSyncs = (of: "file" | "folder") =>
+  watchSyncs((stats) => {
+    if (stats.isDirectory() === (of === "folder")) {
+      throw Object.assign(new Error("The disk has failed."), { code: "EIO" });
+    }
+  });
+
+test("the folders of the first blob, their entries and the marker are durable with it", async () => {
+  const parent = makeFolder();
+  const folder = join(parent, "files", "blobs");
+  const synced = new Set<number>();
+  await watchSyncs(({ ino }) => void synced.add(ino));
+  await openStore(folder).write(key, content("a"));
+  const paths = [
+    parent,
+    dirname(folder),
+    folder,
+    join(folder, markerName),
+    join(folder, "01"),
+    join(folder, "01", key),
+  ];
+  expect(paths.filter((path) => !synced.has(statSync(path).ino))).toEqual([]);
+});
 
 test.each(["file", "folder"] as const)("a blob is not acknowledged before its %s is durable", async (of) => {
   const folder = join(makeFolder(), "blobs");
