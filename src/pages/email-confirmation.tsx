@@ -47,7 +47,7 @@ export function emailConfirmationView(shown: EmailConfirmation, page: PageContex
     <Layout page={page} title={newEmail.title} width="narrow" privatePage>
       {shown.is === "asked" ? (
         <MessageCard icon="shield" heading={newEmail.heading}>
-          <p class="typed">{newEmail.text.parts({ email: <strong dir="ltr">{shown.email}</strong> })}</p>
+          <p>{newEmail.text.parts({ email: <strong dir="ltr">{shown.email}</strong> })}</p>
           <PostForm class="form" action={newEmailPath}>
             <input type="hidden" name="token" value={shown.token} />
             <Submit label={newEmail.submit} look="wide" />

@@ -216,7 +216,7 @@ function AccountMenu({ user, link }: AccountMenuProps) {
         <Icon name="down" />
       </summary>
       <div class="site-nav">
-        <p class="account-who">{signedInAs}</p>
+        <p class="account-who field-hint">{signedInAs}</p>
         {link(accountPath, nav.account)}
         {page.passwords && link(accountTabPath("access"), profile.password.heading)}
         {link("/users/token", nav.apiTokens)}

@@ -117,11 +117,7 @@ export function signUpSentView(email: string, page: PageContext): Page {
       icon="check"
       heading={signUp.sentHeading}
       lead={signUp.sent.parts({
-        email: (
-          <strong class="typed" dir="ltr">
-            {email}
-          </strong>
-        ),
+        email: <strong dir="ltr">{email}</strong>,
       })}
     >
       <p>{signUp.sentAdvice}</p>

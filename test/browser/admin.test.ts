@@ -13,12 +13,12 @@ const site = openSite();
 const { admin } = en;
 const { bulk } = admin;
 
-/** A row of a list, or the only one on the page that has the name as its heading. */
+/** A row of a list, or the facts on the page that has the name as its heading. */
 const rowOf = (page: Page, name: string) =>
   page
     .locator("main")
     .filter({ has: page.getByRole("heading", { level: 1, name, exact: true }) })
-    .locator(".admin-rows > .row")
+    .locator(".admin-subject")
     .or(page.locator("tbody tr").filter({ has: page.getByRole("rowheader", { name, exact: true }) }));
 
 /** Opens the confirmation, reads it, and confirms. */

@@ -77,7 +77,7 @@ function show(form: HTMLFormElement, template: HTMLTemplateElement, { heading, t
       rel: "noopener",
       textContent: step.name,
     });
-    message.querySelector(".notice-actions")?.append(link);
+    message.querySelector(".page-actions")?.append(link);
   }
   form.prepend(message);
   message.focus();

@@ -56,12 +56,12 @@ function select(source: HTMLElement): void {
 }
 
 /**
- * The element with the role "status" beside the button, or the one of its list, shows the text from the data attributes of the
+ * The element with the role "status" beside the button, or beside the card of its list, shows the text from the data attributes of the
  * button, or of the list.
  */
 function announce(button: HTMLElement, copied: boolean): void {
   const list = button.closest<HTMLElement>("table[data-copied]");
-  const status = (list ?? button).parentElement?.querySelector<HTMLElement>(':scope > [role="status"]');
+  const status = (list?.parentElement ?? button).parentElement?.querySelector<HTMLElement>(':scope > [role="status"]');
   if (status === null || status === undefined) return;
   const { copied: done, copyByHand } = (list ?? button).dataset;
   status.textContent = (copied ? done : copyByHand) ?? "";

@@ -134,7 +134,7 @@ class FormSender {
     const message = document.importNode(template.content, true);
     message.querySelector("h2")?.replaceChildren(heading ?? "");
     message.querySelector("p")?.replaceChildren(text ?? "");
-    if (action !== null) message.querySelector(".notice-actions")?.append(document.importNode(action, true));
+    if (action !== null) message.querySelector(".page-actions")?.append(document.importNode(action, true));
     this.#showMessages(message.children);
   }
 

@@ -62,12 +62,12 @@ function KindFields({ form, problems }: KindProps) {
   });
   const isWrong = Object.keys(problems).some((field) => field.startsWith(`${kind}_`));
   return (
-    <details class="account-kind" open={isWrong}>
-      <summary>
+    <details class="account-kind disclosure" open={isWrong}>
+      <summary class="line">
         <Icon name={kind} />
         <span>{kinds[kind]}</span>
       </summary>
-      <fieldset class="account-kind-fields">
+      <fieldset class="stack-small account-kind-fields">
         <legend class="visually-hidden">{kinds[kind]}</legend>
         <div class="pair">
           {numberNames.map((name) => (

@@ -12,9 +12,7 @@ export interface SectionProps {
 export function Section({ name, heading, children }: SectionProps) {
   return (
     <section class="card account-section" id={`${name}_section`} aria-labelledby={`${name}_heading`}>
-      <h2 class="section-heading" id={`${name}_heading`}>
-        {heading}
-      </h2>
+      <h2 id={`${name}_heading`}>{heading}</h2>
       {children}
     </section>
   );

@@ -133,12 +133,10 @@ function EmailSection({ model }: AccountProps) {
   const { email } = useMessages().profile;
   return (
     <Section name="email" heading={email.heading}>
-      <p class="account-email">{email.current.parts({ email: <strong dir="ltr">{model.email}</strong> })}</p>
+      <p>{email.current.parts({ email: <strong dir="ltr">{model.email}</strong> })}</p>
       {model.unconfirmedEmail !== null && (
         <Notice tone="info" icon="clock">
-          <p class="account-email">
-            {email.waiting.parts({ email: <strong dir="ltr">{model.unconfirmedEmail}</strong> })}
-          </p>
+          <p>{email.waiting.parts({ email: <strong dir="ltr">{model.unconfirmedEmail}</strong> })}</p>
         </Notice>
       )}
       {model.mayConfirm && <Confirmation model={model} />}
@@ -163,7 +161,7 @@ function Confirmation({ model }: AccountProps) {
   const id = "email_confirmation";
   const problem = model.state.problems[id];
   return (
-    <div class="account-confirmation">
+    <div class="stack-small form-narrow">
       {model.done === "confirmation" ? (
         <Notice tone="success" icon="check" alert text={confirmation.sent} />
       ) : (
@@ -267,10 +265,8 @@ function SessionItem({ session, now }: SessionRowProps) {
   const { browser, address } = session;
   return (
     <li class="row account-session">
-      <div class="row-main">
-        <h3 class="row-title" dir="auto">
-          {browser}
-        </h3>
+      <div class="line">
+        <h3 dir="auto">{browser}</h3>
         {session.current && <span class="badge badge-active">{sessions.current}</span>}
         {!session.current && (
           <PostForm class="account-session-end" action={`${accountPath}/sessions/${session.id}/end`}>
@@ -280,7 +276,7 @@ function SessionItem({ session, now }: SessionRowProps) {
           </PostForm>
         )}
       </div>
-      <dl class="row-facts">
+      <dl class="facts facts-inline">
         <Fact label={sessions.from} ltr>
           {address}
         </Fact>
@@ -305,7 +301,7 @@ function DeleteSection({ model }: AccountProps) {
           <Icon name="trash" />
           <span>{text.open}</span>
         </summary>
-        <PostForm class="form account-delete" action={`${accountPath}/delete`}>
+        <PostForm class="form" action={`${accountPath}/delete`}>
           <AskAgain id="delete_password" model={model} />
           <FormEnd label={text.submit} look="danger" />
         </PostForm>

@@ -76,6 +76,7 @@ export function groupActivityView(model: GroupActivityModel, page: PageContext):
         columns={[
           {
             label: admin.email,
+            long: true,
             value: ({ userId, email }) => (
               <a href={pageHref(page, memberPath(id, userId))} dir="ltr" translate={untranslated}>
                 {email}
@@ -174,7 +175,6 @@ export function membersPushView(model: MembersPushModel, page: PageContext): Pag
       <Card id="about" heading={<bdi translate={untranslated}>{shownName(push, messages)}</bdi>} class="about-push">
         <Facts<ListedPush>
           nowMs={nowMs}
-          class="about-facts"
           row={push}
           columns={[columns.kind, columns.state, columns.views, columns.made, columns.end]}
         />

@@ -32,7 +32,6 @@ export function ActivityList({ caption, empty, model, pathOf, pagePath }: Activi
       nowMs={model.nowMs}
       caption={caption}
       rows={model.pushes}
-      fit="values"
       empty={<p>{empty}</p>}
       paging={{ number: model.page, hasMore: model.hasMore, path: pagePath }}
       columns={[

@@ -143,12 +143,9 @@ export function bulkEndingView(model: BulkEndingModel, page: PageContext): Page 
       <FilterForm model={model} />
       {preview !== undefined && <Preview preview={preview} model={model} />}
       {latest.length > 0 && (
-        <section aria-labelledby="recent">
-          <h2 class="section-heading" id="recent">
-            {admin.bulk.recent}
-          </h2>
+        <Card id="recent" heading={admin.bulk.recent}>
           <RequestTable model={model} />
-        </section>
+        </Card>
       )}
     </AdminFrame>
   );
@@ -163,7 +160,7 @@ function FilterForm({ model: { typed, problems } }: PartProps<BulkEndingModel>) 
     <Card id="end_many" heading={bulk.endMany}>
       <p>{bulk.endManyLead}</p>
       {problems.all !== undefined && <Notice tone="danger" icon="alert" alert text={problems.all} />}
-      <form class="form admin-form" method="get" action={bulkEndingPath}>
+      <form class="form form-narrow" method="get" action={bulkEndingPath}>
         {page.localeAsked && <input type="hidden" name="locale" value={page.messages.locale.tag} />}
         <TextField
           id="network"
@@ -220,10 +217,8 @@ function Preview({ preview, model: { typed, proof, state } }: PreviewProps) {
   return (
     <section class="card" aria-labelledby="matching">
       {!isComplete && <p>{bulk.atLeast}</p>}
-      <h2 class="section-heading" id="matching">
-        {bulk.matching({ count, size: formats.bytes(bytes) })}
-      </h2>
-      <PostForm class="form admin-form" action={bulkEndingPath}>
+      <h2 id="matching">{bulk.matching({ count, size: formats.bytes(bytes) })}</h2>
+      <PostForm class="form form-narrow" action={bulkEndingPath}>
         <input type="hidden" name="network" value={typed.network} />
         <input type="hidden" name="older_hours" value={typed.olderHours} />
         <input type="hidden" name="larger_mib" value={typed.largerMib} />
@@ -244,10 +239,8 @@ function RequestTable({ model: { latest, nowMs } }: PartProps<BulkEndingModel>) 
   return (
     <List<BulkEnding>
       nowMs={nowMs}
-      caption={bulk.recent}
+      caption={{ headingId: "recent" }}
       rows={latest}
-      fit="values"
-      class="bulk-endings"
       columns={[
         {
           label: bulk.deletedPushes,

@@ -61,7 +61,7 @@ export function deletionView(model: DeletionModel, page: PageContext): Page {
           </>
         }
       >
-        <PostForm class="form admin-form" action={`${path}/delete`}>
+        <PostForm class="form form-narrow" action={`${path}/delete`}>
           <input type="hidden" name="confirmed" value={deletionMark(model)} />
           <p>{text.deleteText({ count: weakened.length })}</p>
           {weakened.length > 0 && (

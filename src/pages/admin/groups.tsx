@@ -165,6 +165,7 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
   const text = admin.groupsPage;
   const claims: Column<ListedGroup> = {
     label: text.claim,
+    long: true,
     value: ({ claim }) => claim !== null && <bdi translate={untranslated}>{claim}</bdi>,
   };
   return (
@@ -186,6 +187,7 @@ export function groupsView(model: GroupsModel, page: PageContext): Page {
         columns={[
           {
             label: text.name,
+            long: true,
             value: ({ id, name }) =>
               id === null ? (
                 name
@@ -291,7 +293,7 @@ export function groupView(model: GroupModel, page: PageContext): Page {
       <FormNotices state={model.state} />
       <MemberList model={model} />
       <Card id="group_settings" heading={admin.settings}>
-        <PostForm class="form admin-form" action={path} autoComplete="off">
+        <PostForm class="form form-narrow" action={path} autoComplete="off">
           <GroupFields typed={typed} hasClaims={model.hasClaims} />
           <FormEnd label={admin.save} />
         </PostForm>
@@ -314,8 +316,6 @@ function MemberList({ model }: PartProps<GroupModel>) {
     <List<GroupMember>
       caption={text.members}
       rows={model.found}
-      fit="values"
-      class="admin-members"
       columns={[
         {
           label: admin.email,

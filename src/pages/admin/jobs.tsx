@@ -92,7 +92,7 @@ function Queues({ model }: PartProps<JobsModel>) {
   const { mails, deletions, errors } = model;
   return (
     <Card id="job_queues" heading={admin.jobQueues}>
-      <dl class="admin-facts">
+      <dl class="facts">
         <Fact label={admin.mailsWaiting}>{formats.number(mails.waiting)}</Fact>
         <Fact label={admin.mailsFailed}>
           <a href={pageHref(page, adminPaths.mails)}>{formats.number(mails.failed)}</a>
@@ -103,7 +103,7 @@ function Queues({ model }: PartProps<JobsModel>) {
       {errors.length > 0 && (
         <div>
           <h3 class="aside-heading">{admin.emailErrors}</h3>
-          <ul class="job-errors">
+          <ul class="stack-small">
             {errors.map(({ error, waiting, failed }) => (
               <li key={error}>
                 <span lang="en" dir="ltr">
@@ -179,7 +179,6 @@ function JobTable({ model: { runs, processes, nowMs } }: PartProps<JobsModel>) {
       nowMs={nowMs}
       caption={{ headingId: "job_list" }}
       rows={runs}
-      fit="values"
       columns={[
         {
           label: admin.jobName,

@@ -27,7 +27,7 @@ export function LeftOpenCard({ user, path, left }: LeftOpenProps) {
   const links = formats.number(Math.min(left.links, linksCounted));
   return (
     <Card id="left_open" heading={admin.leftOpen}>
-      <dl class="admin-facts">
+      <dl class="facts">
         <Fact label={admin.liveLinks}>{left.links > linksCounted ? `${links}+` : links}</Fact>
         <Fact label={admin.openRequests}>{formats.number(left.requests)}</Fact>
       </dl>

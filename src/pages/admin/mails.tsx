@@ -66,8 +66,6 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
         nowMs={model.nowMs}
         caption={admin.mails}
         rows={model.emails}
-        fit="values"
-        class="failed-emails"
         columns={[
           {
             label: admin.recipient,

@@ -99,7 +99,7 @@ export function overviewView(model: OverviewModel, page: PageContext): Page {
     <AdminFrame page={page} current="overview" lead={admin.overviewLead}>
       <FormNotices state={model.state} />
       <Attention model={model} />
-      <dl class="card admin-facts">
+      <dl class="card facts">
         <Fact label={admin.users}>{link(adminPaths.users, users.total)}</Fact>
         <Fact label={admin.activeUsers}>{number(users.active)}</Fact>
         <Fact label={admin.livePushes}>{link(`${adminPaths.pushes}?state=active`, pushes.live)}</Fact>
@@ -252,8 +252,8 @@ function NextSteps({ steps }: { readonly steps: StepsModel }) {
   const done = all.filter(({ state }) => state === "done");
   return (
     <details class="card disclosure" open={all.some(({ state }) => state === "open")}>
-      <summary class="admin-group-title">
-        <h2 class="section-heading">{nextSteps}</h2>
+      <summary class="line admin-group-title">
+        <h2>{nextSteps}</h2>
       </summary>
       <Steps steps={all.filter(({ state }) => state !== "done")} />
       {done.length > 0 && (

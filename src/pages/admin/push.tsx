@@ -8,7 +8,7 @@ import { Pager } from "../parts/pager.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths, entryOf } from "./frame.tsx";
-import { filterOf, ownersOf, PushRow } from "./pushes.tsx";
+import { filterOf, ownersOf, PushFacts } from "./pushes.tsx";
 
 /** `GET /admin/pushes/:id`: the facts and the audit trail of a push. That an administrator read it is recorded. */
 export async function showPush(page: SignedInRequest): Promise<FastifyReply> {
@@ -53,9 +53,7 @@ export function pushView(model: PushModel, page: PageContext): Page {
   const name = admin.pushName({ id: String(push.id) });
   return (
     <AdminFrame page={page} current="pushes" heading={name} lead={admin.pushLead}>
-      <ul class="card admin-rows">
-        <PushRow push={push} model={{ ...model, filter: filterOf(() => undefined) }} />
-      </ul>
+      <PushFacts push={push} model={{ ...model, filter: filterOf(() => undefined) }} />
       <Card id="push_trail" heading={dashboard.auditTitle}>
         {events.length === 0 ? (
           <p>{admin.noEvents}</p>

@@ -130,8 +130,6 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
         nowMs={model.nowMs}
         caption={admin.pushes}
         rows={pushes}
-        fit="values"
-        class="admin-pushes"
         columns={columnsOf(model, page)}
         actions={(push) =>
           !push.expired && (
@@ -205,33 +203,33 @@ function FindForm() {
   );
 }
 
-interface PushRowProps {
+interface PushFactsProps {
   readonly push: PushOverview;
   readonly model: Pick<PushesModel, "filter" | "owners" | "nowMs">;
 }
 
 /** All facts of one push, whose name is the title of the page. */
-export function PushRow({ push, model }: PushRowProps) {
+export function PushFacts({ push, model }: PushFactsProps) {
   const page = usePage();
   const { admin, formats } = page.messages;
   const size: Column<PushOverview> = { label: admin.size, value: ({ storedBytes }) => formats.bytes(storedBytes) };
   const facts = [...columnsOf(model, page).slice(3), size];
   return (
-    <li class="row">
-      <div class="row-main">
+    <div class="card admin-subject">
+      <div class="line">
         <span class="push-kind">
           <Icon name={push.kind} />
           {page.messages.kinds[push.kind]}
         </span>
         <Badges push={push} />
       </div>
-      <Facts nowMs={model.nowMs} class="admin-facts" row={push} columns={facts} />
+      <Facts nowMs={model.nowMs} row={push} columns={facts} />
       {!push.expired && (
         <div class="row-actions">
           <EndForm push={push} filter={model.filter} />
         </div>
       )}
-    </li>
+    </div>
   );
 }
 

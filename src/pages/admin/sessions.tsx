@@ -121,7 +121,6 @@ export function sessionsView(model: SessionsModel, page: PageContext): Page {
         nowMs={model.nowMs}
         caption={admin.sessions}
         rows={sessions}
-        fit="values"
         columns={columnsOf(model, page)}
         many={{
           action: sessionsEndPath,

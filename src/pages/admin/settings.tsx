@@ -87,7 +87,7 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
   const setHere = isSearch ? [] : groups.flatMap(({ rows }) => rows.filter(isSet));
   return (
     <AdminFrame page={page} current="settings" lead={admin.settingsLead}>
-      <SearchForm action={adminPaths.settings} submit={admin.search} wraps>
+      <SearchForm action={adminPaths.settings} submit={admin.search}>
         <SearchBox name="q" label={admin.searchSettings} value={model.text} maxLength={textMax} />
         <SearchChoice
           name="from"
@@ -101,9 +101,7 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
       </SearchForm>
       {setHere.length > 0 && (
         <section class="card">
-          <h2 class="section-heading" id="set_here">
-            {admin.settingsSet}
-          </h2>
+          <h2 id="set_here">{admin.settingsSet}</h2>
           <SettingList headingId="set_here" rows={setHere} />
         </section>
       )}
@@ -111,9 +109,7 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
         <p>{admin.noSettings}</p>
       ) : (
         <section class="card">
-          <h2 class="section-heading" id="settings">
-            {isSearch ? admin.settingsFound : admin.settingsAll}
-          </h2>
+          <h2 id="settings">{isSearch ? admin.settingsFound : admin.settingsAll}</h2>
           <div class="admin-groups">
             {groups.map(({ title, rows }, index) => (
               <Group key={title} index={index} title={title} rows={rows} isOpen={isSearch} />
@@ -141,7 +137,7 @@ function Group({ index, rows, title, isOpen }: GroupProps) {
   const { formats } = useMessages();
   return (
     <details class="disclosure" open={isOpen}>
-      <summary class="admin-group-title">
+      <summary class="line admin-group-title">
         <h3 id={`group_${index}`} lang="en" dir="ltr">
           {title}
         </h3>
@@ -176,7 +172,7 @@ function settingColumns(page: PageContext): readonly Column<ShownSetting>[] {
           <p lang="en" dir="ltr">
             <WithCode text={row.doc} />
           </p>
-          <dl>
+          <dl class="facts facts-rows">
             <EnglishFact label={admin.allowed} text={row.allowed} />
             <EnglishFact label={admin.fromDefault} text={row.defaultShown} />
           </dl>

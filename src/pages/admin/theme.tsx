@@ -307,9 +307,7 @@ function LivePreview({ preview }: Pick<ThemeModel, "preview">) {
       data-theme-preview
       data-failed={admin.previewFailed}
     >
-      <h2 class="section-heading" id="live_preview">
-        {admin.preview}
-      </h2>
+      <h2 id="live_preview">{admin.preview}</h2>
       <div hidden data-scripted>
         <p>{admin.previewLead}</p>
         <p class="field-problem" role="status" />

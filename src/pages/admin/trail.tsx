@@ -34,7 +34,6 @@ export function trailView({ entries, page: number }: TrailModel, page: PageConte
       <List
         caption={admin.trail}
         rows={entries}
-        fit="values"
         class="admin-trail"
         columns={[
           { label: admin.trailAction, long: true, value: (entry) => <div dir="auto">{sentenceOf(entry, page)}</div> },

@@ -239,20 +239,18 @@ export function userView(
       asksFirstAt={userPath(user.id)}
     >
       <FormNotices state={state} />
-      <ul class="card admin-rows">
-        <li class="row">
-          <div class="row-main">
-            {isOwn && <span class="badge">{admin.you}</span>}
-            <UserState user={user} />
-          </div>
-          <Facts nowMs={nowMs} class="admin-facts" row={summary} columns={Object.values(userFacts(page))} />
-          <div class="row-actions">
-            {actionsFor(summary, asksByEmail).map((action) => (
-              <ActionOn key={action} action={action} user={user} sent={sent} />
-            ))}
-          </div>
-        </li>
-      </ul>
+      <div class="card admin-subject">
+        <div class="line">
+          {isOwn && <span class="badge">{admin.you}</span>}
+          <UserState user={user} />
+        </div>
+        <Facts nowMs={nowMs} row={summary} columns={Object.values(userFacts(page))} />
+        <div class="row-actions">
+          {actionsFor(summary, asksByEmail).map((action) => (
+            <ActionOn key={action} action={action} user={user} sent={sent} />
+          ))}
+        </div>
+      </div>
       <LeftOpenCard user={user} path={userPath(user.id)} left={left} />
       <Sessions user={user} sessions={sessions} nowMs={nowMs} />
     </AdminFrame>
@@ -292,7 +290,6 @@ function Sessions({ user, sessions, nowMs }: SessionsProps) {
         nowMs={nowMs}
         caption={{ headingId: "sessions" }}
         rows={sessions}
-        fit="values"
         columns={[
           { label: browser, long: true, value: ({ userAgent }) => browserName(userAgent, messages) },
           { label: from, value: ({ address }) => <bdi dir="ltr">{address}</bdi> },
@@ -384,7 +381,7 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
           </>
         }
       >
-        <PostForm class="form admin-form" action={userId === null ? path : `${path}/${action}`}>
+        <PostForm class="form form-narrow" action={userId === null ? path : `${path}/${action}`}>
           {email !== "" && <input type="hidden" name="email" value={email} />}
           <p>{explanation}</p>
           {changesEmail(action) && (

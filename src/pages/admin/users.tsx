@@ -113,7 +113,6 @@ export function usersView(model: UsersModel, page: PageContext): Page {
         nowMs={model.nowMs}
         caption={admin.users}
         rows={model.users}
-        fit="values"
         columns={userColumns(model, page)}
         empty={<p>{admin.noUsers}</p>}
         search={{

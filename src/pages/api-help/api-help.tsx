@@ -166,7 +166,7 @@ function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
         <Fields id={`${id}-fields`} heading={`Fields of ${wrapper ?? "the body"}`} fields={fields} />
       )}
       <h3 id={`${id}-answers`}>Answers</h3>
-      <dl class="api-list">
+      <dl class="facts facts-rows">
         {answers.map(({ status, description: meaning, keys }) => (
           <div key={status}>
             <dt>
@@ -177,7 +177,7 @@ function Endpoint({ endpoint }: { readonly endpoint: ReferenceEndpoint }) {
               {keys !== "" && (
                 <>
                   {" "}
-                  <code class="api-keys">{keys}</code>
+                  <code class="field-hint">{keys}</code>
                 </>
               )}
             </dd>
@@ -200,11 +200,11 @@ function Fields({
   return (
     <>
       <h3 id={id}>{heading}</h3>
-      <dl class="api-list">
+      <dl class="facts facts-rows">
         {fields.map(({ name, type, description }) => (
           <div key={name}>
             <dt>
-              <code>{name}</code> <span class="api-type">{type}</span>
+              <code>{name}</code> <span class="api-type field-hint">{type}</span>
             </dt>
             <dd>{description}</dd>
           </div>

@@ -89,7 +89,7 @@ export function auditView(model: AuditModel, page: PageContext): Page {
       scripts={hasSealedLabels(model.listed.push) ? ["open-sealed.js"] : []}
     >
       <PageHeading heading={dashboard.auditTitle} back={<a href={pageHref(page, "/p")}>{dashboard.back}</a>} />
-      <div class="audit">
+      <div class="stack audit">
         <AboutPush model={model} />
         <div class="stack">
           <div class="card">
@@ -126,7 +126,6 @@ function AboutPush({ model }: PartProps<AuditModel>) {
     >
       <Facts<OwnedPush>
         nowMs={model.nowMs}
-        class="about-facts"
         row={push}
         columns={[
           {
@@ -176,11 +175,11 @@ function Files({ files }: { readonly files: readonly TrailFile[] }) {
       </h3>
       <ul class="files">
         {files.map(({ filename, sizeBytes }, at) => (
-          <li key={at} class="file">
+          <li key={at} class="line file">
             <Icon name="file" />
             <span class="file-text">
               <bdi class="file-name">{filename === "" ? dashboard.noName : filename}</bdi>
-              <span class="file-size">{formats.bytes(sizeBytes)}</span>
+              <span class="field-hint">{formats.bytes(sizeBytes)}</span>
             </span>
           </li>
         ))}
@@ -199,7 +198,7 @@ function Settings({ push }: { readonly push: OwnedPush }) {
   return (
     <details class="disclosure">
       <summary>{dashboard.settings}</summary>
-      <dl class="push-settings">
+      <dl class="facts facts-rows">
         {settings.map(([label, isOn]) => (
           <Fact key={label} label={label}>
             <span class={isOn ? "badge badge-active" : "badge"}>{isOn ? dashboard.yes : dashboard.no}</span>
@@ -305,11 +304,11 @@ function Details({ entry, emails }: DetailsProps) {
   return (
     <>
       {entry.times > 1 && (
-        <p class="timeline-counted">
+        <p class="timeline-counted field-hint">
           {dashboard.counted({ count: entry.times, date: formats.dateTime(entry.createdAt) })}
         </p>
       )}
-      <dl class="row-facts">
+      <dl class="facts facts-inline">
         {email !== undefined && (
           <Fact label={dashboard.signedInAs}>
             <bdi>{email}</bdi>
@@ -333,7 +332,7 @@ function Details({ entry, emails }: DetailsProps) {
       {(entry.userAgent !== "" || entry.referrer !== "") && (
         <details class="disclosure as-sent">
           <summary>{dashboard.technical}</summary>
-          <dl>
+          <dl class="facts facts-rows">
             {entry.userAgent !== "" && (
               <Fact label={dashboard.userAgent} ltr>
                 {entry.userAgent}

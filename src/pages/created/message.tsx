@@ -60,7 +60,7 @@ export function Message(props: MessageProps) {
       >
         {text}
       </textarea>
-      <div class="message-actions">
+      <div class="page-actions">
         <CopyButton of="message" label={created.copyMessage} />
         <a
           class="button"
@@ -90,7 +90,7 @@ export function PrintedSheet({ limits, recipient }: PrintedSheetProps) {
   return (
     <>
       <section class="card printed-sheet" aria-labelledby="print">
-        <h2 class="section-heading no-print" id="print">
+        <h2 class="no-print" id="print">
           {created.printHeading}
         </h2>
         <div class="field">

@@ -8,7 +8,7 @@ import { MessageCard, Notice } from "../parts/notice.tsx";
 export function SealedLabels({ labels }: { readonly labels: Pick<Push, "name" | "note"> }) {
   const { dashboard, endToEnd } = useMessages();
   return (
-    <dl class="about-facts no-print">
+    <dl class="facts no-print">
       {labels.name !== null && (
         <Fact label={dashboard.name}>
           <span dir="auto" translate={untranslated} data-sealed-label={labels.name}>

@@ -130,7 +130,7 @@ function LinkToHandOut({ link }: { readonly link: string }) {
 function Actions({ model: { mailForm, recipientTag } }: PartProps<CreatedModel>) {
   const { created } = useMessages();
   return (
-    <div class="handover-actions no-print">
+    <div class="line handover-actions no-print">
       <CopyButton of="link" label={created.copyLink} primary focus={!isMailing(mailForm)} />
       <button type="button" class="button" hidden data-share="message">
         <Icon name="share" />
@@ -168,10 +168,11 @@ function CodeFiles({ model: { previewPath, recipientTag, endToEnd } }: { readonl
   const { created } = useMessages();
   const recipient = recipientTag === null ? "" : `&recipient=${recipientTag}`;
   return (
-    <p class="code-files no-print">
+    <p class="line no-print">
       {(["svg", "png"] as const).map((format) => (
         <a
           key={format}
+          class="action"
           id={`qr_${format}`}
           href={endToEnd === null ? `${previewPath}/qr?format=${format}${recipient}` : "#qr_code"}
           aria-label={created.saveCode({ format: format.toUpperCase() })}
@@ -195,7 +196,7 @@ function Opened({ owned, previewPath }: OpenedProps) {
   const page = usePage();
   const { created, dashboard } = page.messages;
   return (
-    <section class="card opened no-print" aria-labelledby="opened">
+    <section class="card line opened no-print" aria-labelledby="opened">
       <h2 class="visually-hidden" id="opened">
         {dashboard.state}
       </h2>

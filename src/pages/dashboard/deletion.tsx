@@ -64,7 +64,7 @@ export function deletionView({ selected, returnPath }: DeletionModel, page: Page
         <PostForm class="form" action={deletePath}>
           <ul class="deletion">
             {selected.map(({ id, name, kind }) => (
-              <li key={id}>
+              <li key={id} class="line">
                 <input type="hidden" name="push[]" value={id} />
                 <bdi translate={name === null ? undefined : untranslated}>
                   {beginningOf(shownName({ name }, page.messages), nameCharactersShown)}

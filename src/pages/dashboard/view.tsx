@@ -45,7 +45,7 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
   const { groups } = model;
   return (
     <Layout page={page} title={dashboard.heading} privatePage width="wide">
-      <div class="heading-row">
+      <div class="line heading-row">
         <div class="page-heading">
           <h1>{dashboard.heading}</h1>
           <p class="lead">
@@ -85,7 +85,7 @@ function PushList({ model }: PushListProps) {
       nowMs={model.nowMs}
       caption={dashboard.caption}
       rows={pushes}
-      fit="compact"
+      class="push-table"
       data={{ "data-copied": actions.copied, "data-link-base": model.pushBaseUrl, "data-watched": "" }}
       rowClass={({ expired }) => (expired ? "push-ended" : undefined)}
       columns={columnsOf(model, page)}
@@ -131,7 +131,7 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
   const { dashboard, nav } = useMessages();
   return isFiltered ? (
     <div class="card card-centered">
-      <h2 class="section-heading">{dashboard.nothingHeading}</h2>
+      <h2>{dashboard.nothingHeading}</h2>
       <p>{dashboard.nothingText}</p>
       <ButtonLink to={dashboardPath} label={dashboard.showAll} />
     </div>
@@ -140,7 +140,7 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
       <div class="emblem emblem-icon">
         <Icon name="shield" />
       </div>
-      <h2 class="section-heading">{dashboard.emptyHeading}</h2>
+      <h2>{dashboard.emptyHeading}</h2>
       <p>{dashboard.emptyText}</p>
       <ButtonLink to="/" label={nav.newPush} look="primary" />
     </div>

@@ -136,7 +136,7 @@ function PassphraseControls({ form }: FormProps) {
   return (
     <details class="disclosure" open={isOpen}>
       <summary>{edit.changePassphrase}</summary>
-      <div class="push-end-fold">
+      <div class="stack-small">
         {controls}
         <p class="field-hint">{mayHaveFiles(form) ? edit.protectedWholeFiles : edit.protectedWhole}</p>
       </div>
@@ -158,7 +158,7 @@ function Facts({ push }: { readonly push: OwnedPush }) {
       <h2 class="visually-hidden" id="edit_facts">
         {edit.factsHeading}
       </h2>
-      <dl class="edit-facts" id="edit_stored" data-stored>
+      <dl class="facts facts-inline" id="edit_stored" data-stored>
         {facts.map(({ name, value }) => (
           <Fact key={name} label={name}>
             {value}
@@ -173,7 +173,7 @@ function OtherActions({ urlToken }: { readonly urlToken: string }) {
   const { edit } = useMessages();
   const path = `/p/${urlToken}`;
   return (
-    <div class="edit-other-actions">
+    <div class="page-actions">
       <ButtonLink to={`${path}/audit`} label={edit.audit} icon="clock" />
       <Confirm
         icon="trash"

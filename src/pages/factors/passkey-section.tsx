@@ -37,10 +37,8 @@ function Row({ passkey, model }: SectionProps & { readonly passkey: Passkey }) {
   const { lastUsedAt } = passkey;
   return (
     <li class="row">
-      <h3 class="row-title" dir="auto">
-        {passkey.name}
-      </h3>
-      <dl class="row-facts">
+      <h3 dir="auto">{passkey.name}</h3>
+      <dl class="facts facts-inline">
         <Fact label={manage.added}>
           <LocalTime timeMs={passkey.createdAt} />
         </Fact>

@@ -33,7 +33,7 @@ export function ProofFields({ id, offered, problem }: ProofFieldsProps) {
   const withCode = { label: offered.password ? proof.label : proof.labelCode, hint: proof.hint };
   const { label, hint } = offered.code ? withCode : withPassword;
   return (
-    <div class="proof">
+    <div class="stack-small proof">
       <PasswordField id={id} name="proof" label={label} hint={hint} problem={problem} focus={problem !== undefined} />
       {offered.passkey && (
         <PasskeyButton
@@ -70,7 +70,7 @@ export function ProvenChange(props: ProvenChangeProps) {
         <Icon name={isRemoval ? "trash" : "dice"} />
         <span>{props.label}</span>
       </summary>
-      <PostForm class="confirm-body confirm-proven" action={props.action}>
+      <PostForm class="line confirm-body confirm-proven" action={props.action}>
         <p>{props.explanation}</p>
         {sent !== undefined && <FormNotices state={sent} />}
         {model.proof !== null && (

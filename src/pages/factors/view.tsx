@@ -57,7 +57,7 @@ function AppSection({ model }: SectionProps) {
     <Card id="app" heading={app.heading} badge={badge}>
       <p>{app.text}</p>
       {model.appAddedAt !== null && (
-        <dl class="row-facts">
+        <dl class="facts">
           <Fact label={manage.added}>
             <LocalTime timeMs={model.appAddedAt} />
           </Fact>

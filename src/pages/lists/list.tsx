@@ -19,7 +19,7 @@ export interface Column<Row> {
   readonly never?: string;
   /** Where rows are cards, the value stands without a label, is left out, or has another label than the column. */
   readonly narrow?: "unlabelled" | "hidden" | ((row: Row) => string);
-  /** The value may be long: it breaks anywhere. Only in lists with a `fit`. */
+  /** The value may be long: it breaks anywhere. Columns with other values are as wide as these. */
   readonly long?: boolean;
   /** The header leads to the list in another order. Only an order that an index has (decision 0056). */
   readonly sort?: { readonly path: string; readonly current: "ascending" | "descending" | undefined };
@@ -50,11 +50,6 @@ export interface ListProps<Row> {
   readonly actionsLabel?: string;
   /** What can be done with several rows. */
   readonly many?: ManyAction<Row>;
-  /**
-   * Columns are as wide as their values; "corner": where rows are cards, the action is in the corner of the card; "compact":
-   * the rows of design/dashboard.css, for long lists.
-   */
-  readonly fit?: keyof typeof fitClasses;
   /** For the style sheet. */
   readonly class?: string;
   readonly rowClass?: (row: Row) => string | undefined;
@@ -110,7 +105,7 @@ function givenIn(query: Query): [name: string, value: string][] {
     .map(([name, value]) => [name, String(value)]);
 }
 
-/** A table whose rows become cards on narrow screens (design/tables.css), with its filters and the links between its pages. */
+/** A table whose rows become cards on narrow screens (design/lists.css), with its filters and the links between its pages. */
 export function List<Row>(list: ListProps<Row>) {
   const { search, rows, many, empty, paging, children, notes } = list;
   const table = many === undefined ? <Table {...list} /> : <Selectable {...many} table={<Table {...list} />} />;
@@ -126,14 +121,13 @@ export function List<Row>(list: ListProps<Row>) {
 }
 
 interface FactsProps<Row> extends Pick<ListProps<Row>, "nowMs" | "columns"> {
-  readonly class: string;
   readonly row: Row;
 }
 
 /** The same columns where one row has a page of its own: each value with its label, times in full. */
-export function Facts<Row>({ nowMs, columns, row, class: className }: FactsProps<Row>) {
+export function Facts<Row>({ nowMs, columns, row }: FactsProps<Row>) {
   return (
-    <dl class={className}>
+    <dl class="facts">
       {columns.map(({ label, narrow, value, time, never }) => {
         const timeMs = time?.(row) ?? null;
         return (
@@ -153,7 +147,7 @@ export function Facts<Row>({ nowMs, columns, row, class: className }: FactsProps
 function Filters({ path, submit, filters, segments, kept = {} }: SearchProps) {
   const page = usePage();
   const form = (
-    <SearchForm action={path} submit={submit} wraps={filters.length > 2}>
+    <SearchForm action={path} submit={submit}>
       {givenIn(kept).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
@@ -168,7 +162,7 @@ function Filters({ path, submit, filters, segments, kept = {} }: SearchProps) {
   );
   if (segments === undefined) return form;
   return (
-    <div class="filters">
+    <div class="line filters">
       <nav class="segments" aria-label={segments.label}>
         {segments.links.map((link) => (
           <a key={link.label} href={pageHref(page, link.path)} aria-current={link.isCurrent ? "true" : undefined}>
@@ -187,10 +181,10 @@ interface SelectableProps<Row> extends ManyAction<Row> {
 
 function Selectable<Row>({ action, next, submit, selected, table }: SelectableProps<Row>) {
   return (
-    <PostForm action={action} next={next} class="push-list">
+    <PostForm action={action} next={next} class="stack-small selectable">
       {table}
       <p class="visually-hidden" role="status" />
-      <div class="selection">
+      <div class="card line selection">
         <span hidden data-scripted>
           {selected.parts({ count: <output data-selected-count>0</output> })}
         </span>
@@ -200,35 +194,30 @@ function Selectable<Row>({ action, next, submit, selected, table }: SelectablePr
   );
 }
 
-const fitClasses = {
-  first: "data-table",
-  values: "data-table table-actions",
-  corner: "data-table table-actions action-corner",
-  compact: "push-table",
-} as const;
-
 function Table<Row>(list: ListProps<Row>) {
-  const { nowMs, caption, rows, fit = "first", data } = list;
+  const { nowMs, caption, rows, actions, class: className, data } = list;
   const isNamed = typeof caption === "string";
-  const table = (
-    <table
-      class={list.class === undefined ? fitClasses[fit] : `${fitClasses[fit]} ${list.class}`}
-      {...data}
-      data-now={nowMs}
-      aria-labelledby={isNamed ? undefined : caption.headingId}
-    >
-      {isNamed && <caption class="visually-hidden">{caption}</caption>}
-      <thead>
-        <Headers {...list} />
-      </thead>
-      <tbody>
-        {rows.map((row, at) => (
-          <Row key={at} list={list} row={row} at={at} />
-        ))}
-      </tbody>
-    </table>
+  const classes = ["table", actions !== undefined && "table-actions", className].filter(Boolean);
+  return (
+    <div class={isNamed ? "card list" : "list"}>
+      <table
+        class={classes.join(" ")}
+        {...data}
+        data-now={nowMs}
+        aria-labelledby={isNamed ? undefined : caption.headingId}
+      >
+        {isNamed && <caption class="visually-hidden">{caption}</caption>}
+        <thead>
+          <Headers {...list} />
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <Row key={at} list={list} row={row} at={at} />
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
-  return isNamed && fit !== "compact" ? <div class="card table-card">{table}</div> : table;
 }
 
 function Headers<Row>({ columns, many, actions, actionsLabel }: ListProps<Row>) {

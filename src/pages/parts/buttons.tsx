@@ -157,7 +157,7 @@ export function PasskeyButton({ action, options, name, label, insteadOf, copies,
         <Icon name="key" />
         <span>{label}</span>
       </button>
-      <p class="passkey-status" role="status" />
+      <p class="passkey-status field-hint" role="status" />
     </div>
   );
 }

@@ -12,17 +12,13 @@ export interface CardProps {
 }
 
 export function Card({ id, heading, badge, class: className, children }: CardProps) {
-  const title = (
-    <h2 class="section-heading" id={id}>
-      {heading}
-    </h2>
-  );
+  const title = <h2 id={id}>{heading}</h2>;
   return (
     <section class={className === undefined ? "card" : `card ${className}`} aria-labelledby={id}>
       {badge === undefined ? (
         title
       ) : (
-        <div class="row-main">
+        <div class="line">
           {title}
           {badge}
         </div>

@@ -100,7 +100,7 @@ function SessionNotice({ reason, withoutAccountForm }: SessionNoticeProps) {
           <h2 class="notice-heading">{sending.signedOutHeading}</h2>
           <p>{sending.signedOut}</p>
           {withoutAccountForm !== undefined && <p>{sending.orWithout}</p>}
-          <p class="notice-actions">
+          <p class="page-actions">
             <a class="button" href={pageHref(page, signInPath)} target="_blank" rel="noopener">
               {sending.signIn}
             </a>

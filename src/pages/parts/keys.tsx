@@ -47,9 +47,7 @@ export function Keys() {
   return (
     <template data-keys>
       <dialog class="keys" aria-labelledby="keys_heading" data-keys-list>
-        <h2 class="section-heading" id="keys_heading">
-          {keys.heading}
-        </h2>
+        <h2 id="keys_heading">{keys.heading}</h2>
         <dl>
           <Key keys={["/"]}>{keys.search}</Key>
           <Key keys={["j", "k"]}>{keys.rows}</Key>
@@ -60,9 +58,7 @@ export function Keys() {
         </dl>
       </dialog>
       <dialog class="keys" aria-labelledby="pages_heading" data-keys-pages>
-        <h2 class="section-heading" id="pages_heading">
-          {keys.pages}
-        </h2>
+        <h2 id="pages_heading">{keys.pages}</h2>
         <ul>
           {pages.map(([path, label]) => (
             <li key={path}>

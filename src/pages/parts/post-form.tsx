@@ -100,7 +100,7 @@ export function Confirm({
         {icon !== undefined && <Icon name={icon} />}
         <span>{label}</span>
       </summary>
-      <PostForm class="confirm-body" action={action} next={next ?? null}>
+      <PostForm class="line confirm-body" action={action} next={next ?? null}>
         {children}
         <p>{explanation}</p>
         <button type="submit" class={tone === "plain" ? "button button-primary" : "button button-danger"}>

@@ -5,17 +5,15 @@ import { Submit } from "./buttons.tsx";
 export interface SearchFormProps {
   readonly action: string;
   readonly submit: string;
-  /** For more fields than fit beside each other on a narrow screen. */
-  readonly wraps?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** Sent by GET, so that every result has an address. */
-export function SearchForm({ action, submit, wraps = false, children }: SearchFormProps) {
+export function SearchForm({ action, submit, children }: SearchFormProps) {
   const page = usePage();
   return (
     <search>
-      <form class={wraps ? "input-row search-wraps" : "input-row"} method="get" action={action}>
+      <form class="input-row" method="get" action={action}>
         {page.localeAsked && <input type="hidden" name="locale" value={page.messages.locale.tag} />}
         {children}
         <Submit label={submit} icon="search" look="plain" />

@@ -13,7 +13,7 @@ export function SendingMeter() {
     >
       <p class="sending-title">{files.sending}</p>
       <progress aria-label={files.sending} max={1} value={0} />
-      <p class="sending-progress" data-sending-progress />
+      <p class="field-hint" data-sending-progress />
       <p role="status" data-sending-state />
       <button type="button" class="button" data-cancel>
         {files.cancel}

@@ -10,7 +10,7 @@ export function UnsentNotice() {
       <div class="notice-text">
         <h2 class="notice-heading">{sending.failedHeading}</h2>
         <p />
-        <p class="notice-actions" />
+        <p class="page-actions" />
       </div>
     </div>
   );

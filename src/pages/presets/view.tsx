@@ -35,7 +35,6 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
       <List<StoredPreset>
         caption={text.heading}
         rows={model.presets}
-        fit="corner"
         columns={[
           {
             label: text.name,
@@ -54,17 +53,19 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
           { label: text.isDefault, value: ({ isDefault }) => (isDefault ? page.messages.admin.yes : "") },
         ]}
         actions={({ name, revision }) => (
-          <Confirm
-            icon="trash"
-            label={text.delete}
-            accessibleLabel={text.deleteOne({ name })}
-            explanation={text.deleteText}
-            action={`${model.target.path}/delete`}
-            group="action"
-          >
-            <input type="hidden" name="name" value={name} />
-            <input type="hidden" name="revision" value={String(revision)} />
-          </Confirm>
+          <div class="row-actions">
+            <Confirm
+              icon="trash"
+              label={text.delete}
+              accessibleLabel={text.deleteOne({ name })}
+              explanation={text.deleteText}
+              action={`${model.target.path}/delete`}
+              group="action"
+            >
+              <input type="hidden" name="name" value={name} />
+              <input type="hidden" name="revision" value={String(revision)} />
+            </Confirm>
+          </div>
         )}
         empty={<p>{text.none}</p>}
       />

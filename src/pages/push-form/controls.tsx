@@ -92,7 +92,7 @@ function TextArea({ field, form, hint, placeholder, rows, required }: TextAreaPr
         }}
       />
       <p
-        class="counter"
+        class="counter field-hint"
         hidden
         data-counter-of={id}
         data-limit={form.limits.payloadCharactersMax}
@@ -133,12 +133,12 @@ interface KeptFilesProps {
 function KeptFiles({ files, removedIds }: KeptFilesProps) {
   const { edit, formats } = useMessages();
   return (
-    <fieldset class="kept-files" id="push_kept_files" data-stored aria-describedby="push_remove_files_hint">
+    <fieldset class="stack-small kept-files" id="push_kept_files" data-stored aria-describedby="push_remove_files_hint">
       <legend class="field-label">{edit.files}</legend>
       <p class="field-hint" id="push_remove_files_hint">
         {edit.filesRemoveHint}
       </p>
-      <ul>
+      <ul class="chosen-files">
         {files.map(({ id, filename, sizeBytes }) => (
           <li key={id}>
             <label class="tick">
@@ -151,7 +151,7 @@ function KeptFiles({ files, removedIds }: KeptFilesProps) {
               />
               <span>{edit.removeFile.parts({ filename: <bdi key="filename">{filename}</bdi> })}</span>
             </label>
-            <span class="kept-file-size">{formats.bytes(sizeBytes)}</span>
+            <span class="field-hint">{formats.bytes(sizeBytes)}</span>
           </li>
         ))}
       </ul>
@@ -323,7 +323,7 @@ function Generator({ settings }: { readonly settings: Config["generator"] }) {
   const { generator } = useMessages();
   const { startsWithSyllables, syllableLetters } = settings;
   return (
-    <div class="generator" hidden data-scripted data-generator="push_payload">
+    <div class="line generator" hidden data-scripted data-generator="push_payload">
       <button type="button" class="button" data-generate>
         <Icon name="dice" />
         <span>{generator.heading}</span>
@@ -335,16 +335,16 @@ function Generator({ settings }: { readonly settings: Config["generator"] }) {
         </summary>
         <div class="generator-body">
           <GeneratorModes startsWithSyllables={startsWithSyllables} />
-          <div class="generator-choices" data-choices="characters" hidden={startsWithSyllables}>
+          <div class="stack-small" data-choices="characters" hidden={startsWithSyllables}>
             <Amount id="generator_length" label={generator.length} min={8} max={64} value={charactersDefault} />
             <Tick name="generator_symbols" label={generator.symbols} checked />
           </div>
-          <div class="generator-choices" data-choices="words" hidden>
+          <div class="stack-small" data-choices="words" hidden>
             <Amount id="generator_words" label={generator.wordCount} min={3} max={10} value={wordsDefault} />
             <Tick name="generator_embellish" label={generator.numberAndCapitals} />
           </div>
           <div
-            class="generator-choices"
+            class="stack-small"
             data-choices="syllables"
             data-letters-min={syllableLetters.min}
             data-letters-max={syllableLetters.max}
@@ -398,7 +398,7 @@ function GeneratorAsk() {
   const { generator } = useMessages();
   const answers = { replace: generator.replace, insert: generator.insert, "": generator.keep };
   return (
-    <fieldset class="generator-ask" hidden data-ask>
+    <fieldset class="line generator-ask" hidden data-ask>
       <legend>{generator.ask}</legend>
       {Object.entries(answers).map(([answer, label]) => (
         <button key={answer} type="button" class="button button-small" data-put={answer}>

@@ -63,7 +63,7 @@ export function FieldEditorParts() {
   const { fields } = useMessages().newPush;
   return (
     <template data-field-editor data-problems={JSON.stringify(fields.problems)}>
-      <div class="field-actions">
+      <div class="input-row">
         {templateNames.map((name) => (
           <button
             key={name}
@@ -75,8 +75,8 @@ export function FieldEditorParts() {
           </button>
         ))}
       </div>
-      <div class="field-rows" data-rows />
-      <div class="field-actions">
+      <div class="stack-small" data-rows />
+      <div class="input-row">
         <button type="button" class="button button-small" data-add>
           {fields.addOne}
         </button>

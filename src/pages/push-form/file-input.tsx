@@ -51,12 +51,12 @@ export function FileInput({ field: { id, name, label, problem }, form }: Control
       </p>
       <p class="field-problem" role="alert" data-files-problem />
       <ul class="chosen-files" aria-label={newPush.filesChosen} hidden />
-      <p class="files-total" role="status" data-files-total />
+      <p class="field-hint" role="status" data-files-total />
       <SendingMeter />
       <template>
         <li>
           <bdi />
-          <span data-size />
+          <span class="field-hint" data-size />
           <button type="button" class="button button-icon button-quiet-danger">
             <Icon name="trash" />
           </button>

@@ -85,10 +85,10 @@ export function MoreOptions({ form }: FormProps) {
   if (!hasLabels && !offersAny("options", form) && !offersAny("mail", form)) return null;
   return (
     <details class="more" data-more open={summaryOf(groups, form, page).length > 0}>
-      <summary>
+      <summary class="line">
         <Icon name="down" />
         <span class="more-heading">{newPush.more}</span>
-        <span class="more-set">
+        <span class="more-set field-hint">
           {setIn(groups, form, page).map(({ id, text, count }) => (
             <span key={id} hidden={count === 0} data-set-by={id} data-template={text}>
               {text.replace("{count}", String(count))}
@@ -97,7 +97,7 @@ export function MoreOptions({ form }: FormProps) {
           <span class="more-nothing">{newPush.set.nothing}</span>
         </span>
       </summary>
-      <div class="more-body">
+      <div class="stack more-body">
         <div data-part="options">
           <OptionControls form={form} />
         </div>

@@ -102,9 +102,7 @@ function Answers({ request, answers }: Omit<AnswersModel, "link">) {
       data-encryption-check={request.encryptionCheck}
       data-identity-sealed={request.identitySealed}
     >
-      <h2 class="section-heading" id="answers">
-        {text.answers}
-      </h2>
+      <h2 id="answers">{text.answers}</h2>
       {answers.length === 0 ? <p>{text.noAnswers}</p> : <AnswerKey request={request} />}
       {answers.length > 0 && (
         <>
@@ -208,8 +206,8 @@ function AnswerRow({
   const labelled = (action: string) => dashboard.actionOn({ action, name });
   return (
     <li class="row">
-      <h3 class="row-title">{name}</h3>
-      <dl class="row-facts">
+      <h3>{name}</h3>
+      <dl class="facts facts-inline">
         <Fact label={kinds.label}>{kinds[push.kind]}</Fact>
         <Fact label={text.state}>
           <StateBadge push={push} reader="owner" />

@@ -19,14 +19,13 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
   const newRequest = <ButtonLink to={newRequestPath} label={text.make} look="primary" />;
   return (
     <Layout page={page} title={text.heading} privatePage width="wide">
-      <div class="heading-row" data-ends-keys>
+      <div class="line heading-row" data-ends-keys>
         <PageHeading heading={text.heading} lead={text.lead} />
         {requests.length > 0 && newRequest}
       </div>
       <List
         caption={text.heading}
         rows={requests}
-        fit="values"
         columns={requestColumns(page)}
         empty={
           <div class="card card-centered">
@@ -66,5 +65,5 @@ function requestColumns(page: PageContext): readonly Column<ListedRequest>[] {
 
 export function RequestFacts({ request }: { readonly request: ListedRequest }) {
   const page = usePage();
-  return <Facts class="row-facts" row={request} columns={requestColumns(page).slice(1)} />;
+  return <Facts row={request} columns={requestColumns(page).slice(1)} />;
 }

@@ -6,7 +6,7 @@ import { ExactText } from "../parts/exact-text.tsx";
 /** A structured secret: a row for each field. The codes of a seed are made by a script (browser/parts/one-time-codes.ts). */
 export function FieldRows({ fields }: { readonly fields: readonly PushField[] }) {
   return (
-    <dl class="secret-fields">
+    <dl class="stack-small secret-fields">
       {fields.map((field, at) => (
         <FieldRow key={field.label} id={`field_${at}`} field={field} />
       ))}
@@ -18,7 +18,7 @@ export function FieldRows({ fields }: { readonly fields: readonly PushField[] })
 export function EmptyFieldRows() {
   return (
     <>
-      <dl class="secret-fields" hidden data-opened-fields />
+      <dl class="stack-small secret-fields" hidden data-opened-fields />
       {(["text", "secret", "otp"] as const).map((type) => (
         <template key={type} data-field-row={type}>
           <FieldRow id={`{${type}}`} field={{ label: "{label}", value: "", type }} />

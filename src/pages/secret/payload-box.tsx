@@ -46,7 +46,7 @@ export function Veiled({ blur, label, children }: VeiledProps) {
 function Actions() {
   const { actions } = useMessages();
   return (
-    <div class="secret-actions">
+    <div class="line secret-actions">
       <CopyButton of="payload" label={actions.copy} primary />
     </div>
   );
@@ -71,12 +71,12 @@ export function PayloadChoices({ blur, saves }: PayloadChoicesProps) {
         </p>
       )}
       {blur && (
-        <label class="choice">
+        <label class="tick">
           <input type="checkbox" id="keep_open" autoComplete="off" />
           <span>{secret.keepOpen}</span>
         </label>
       )}
-      <label class="choice" hidden>
+      <label class="tick" hidden>
         <input type="checkbox" id="clear_clipboard" autoComplete="off" />
         <span>{secret.clearClipboard}</span>
       </label>
@@ -105,8 +105,8 @@ interface TextPayloadProps extends PayloadProps {
 
 export function TextPayload({ payload, blur, label, isHeaded }: TextPayloadProps) {
   return (
-    <section class="secret-section">
-      {isHeaded && <h2 class="section-heading">{label}</h2>}
+    <section class="stack-small">
+      {isHeaded && <h2>{label}</h2>}
       <Actions />
       <Veiled blur={blur} label={label}>
         <ExactText id="payload" text={payload} />
@@ -118,7 +118,7 @@ export function TextPayload({ payload, blur, label, isHeaded }: TextPayloadProps
 export function QrPayload({ payload, blur, label }: PayloadProps) {
   const { secret } = useMessages();
   return (
-    <section class="secret-section">
+    <section class="stack-small">
       <Actions />
       {fitsQrCode(payload) ? (
         <Veiled blur={blur} label={label}>

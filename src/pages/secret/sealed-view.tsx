@@ -114,7 +114,7 @@ function SealedFiles({ model: { files, ticketTtlSeconds } }: SealedContentProps)
       data-too-large={text.tooLarge({ max: "{max}" })}
       data-look-failed={text.lookFailed(named)}
     >
-      <h2 class={isOnly ? "visually-hidden" : "section-heading"} id="files">
+      <h2 class={isOnly ? "visually-hidden" : undefined} id="files">
         {newPush.files}
       </h2>
       <div hidden data-unlisted>
@@ -122,7 +122,7 @@ function SealedFiles({ model: { files, ticketTtlSeconds } }: SealedContentProps)
       </div>
       <ul class="files">
         {files.map(({ filename, href, sizeBytes }, at) => (
-          <li key={href} class="file" data-sealed-file={filename} data-bytes={sizeBytes}>
+          <li key={href} class="line file" data-sealed-file={filename} data-bytes={sizeBytes}>
             {isOnly && (
               <a class="button button-large button-primary button-wide" href={href} download>
                 <Icon name="download" />
@@ -132,7 +132,7 @@ function SealedFiles({ model: { files, ticketTtlSeconds } }: SealedContentProps)
             {!isOnly && <Icon name="file" />}
             <div class="file-text">
               {!isOnly && <span class="file-name">{nameOf(filename)}</span>}
-              {!isOnly && <span class="file-size">{sizeOf(sizeBytes)}</span>}
+              {!isOnly && <span class="field-hint">{sizeOf(sizeBytes)}</span>}
               <progress max={1} value={0} aria-label={secret.download({ filename })} hidden />
               <span role="status" />
             </div>

@@ -167,7 +167,7 @@ function About() {
   return (
     <details class="disclosure about">
       <summary>{step.about}</summary>
-      <div class="about-text">
+      <div class="stack-small about-text field-hint">
         <p>{step.aboutService.parts({ name: <bdi key="name">{nameOf(theme)}</bdi> })}</p>
         <p>{step.aboutEnd}</p>
         <p>{step.aboutCare}</p>

@@ -64,7 +64,7 @@ function Payload({ model: { kind, payload, fields, blur } }: Props) {
   const messages = useMessages();
   if (fields !== null) {
     return (
-      <section class="secret-section">
+      <section class="stack-small">
         <FieldRows fields={fields} />
       </section>
     );
@@ -131,9 +131,9 @@ function Menu({ model }: Props) {
   return (
     <details class="secret-menu no-print" {...(needsScripts && shownByScript(model))}>
       <summary>{secret.more}</summary>
-      <div class="secret-menu-body">
+      <div class="stack-small secret-menu-body">
         {mayHaveText && (
-          <div class="secret-choices" {...shownByScript(model)}>
+          <div class="stack-small" {...shownByScript(model)}>
             {fields !== null && <CopyButton of="payload" label={secret.copyAll} />}
             <PayloadChoices blur={blur && fields === null} saves={isText} />
           </div>
@@ -185,8 +185,8 @@ function Address({ payload }: { readonly payload: string }) {
   const parsed = URL.parse(payload);
   const followable = parsed !== null && (parsed.protocol === "https:" || parsed.protocol === "http:");
   return (
-    <section class="secret-section">
-      <div class="secret-actions">
+    <section class="stack-small">
+      <div class="line secret-actions">
         {followable && (
           <a
             class="button button-primary"
@@ -218,7 +218,7 @@ function Files({ files, zipHref, ttlSeconds, isPrimary }: FilesProps) {
   const until = <p class="field-hint">{secret.filesUntil({ count: Math.max(1, Math.round(ttlSeconds / 60)) })}</p>;
   if (only !== undefined && others.length === 0) {
     return (
-      <section class="secret-section" id="files" aria-label={newPush.files}>
+      <section class="stack-small" id="files" aria-label={newPush.files}>
         <OnlyFile file={only} isPrimary={isPrimary} />
         {until}
       </section>
@@ -226,18 +226,16 @@ function Files({ files, zipHref, ttlSeconds, isPrimary }: FilesProps) {
   }
   return (
     <section aria-labelledby="files">
-      <h2 class="section-heading" id="files">
-        {newPush.files}
-      </h2>
+      <h2 id="files">{newPush.files}</h2>
       <ul class="files">
         {files.map((file) => (
-          <li key={file.href} class="file">
+          <li key={file.href} class="line file">
             <Icon name="file" />
             <div class="file-text">
               <span class="file-name">
                 <bdi>{file.filename}</bdi>
               </span>
-              <span class="file-size">{formats.bytes(file.sizeBytes)}</span>
+              <span class="field-hint">{formats.bytes(file.sizeBytes)}</span>
             </div>
             {file.viewHref !== null && (
               <a

@@ -52,7 +52,7 @@ export function signInView(model: SignInModel, page: PageContext): Page {
       </PostForm>
       {model.passkeys && <PasskeySignIn next={model.next} stays="as_checked" />}
       <SignOnButton provider={model.provider} form={formId} />
-      <ul class="card-ways">
+      <ul class="line card-ways">
         <li>
           <a href={pageHref(page, "/users/password/new")}>{entry.recovery.link}</a>
         </li>

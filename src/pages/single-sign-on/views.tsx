@@ -324,7 +324,7 @@ function Linked({ model }: PartProps<SignOnSettingsModel>) {
   const { singleSignOn } = useMessages();
   return (
     <>
-      <dl class="row-facts">
+      <dl class="facts">
         {model.linkedAt.map((timeMs) => (
           <Fact key={timeMs} label={singleSignOn.linkedSince}>
             <LocalTime timeMs={timeMs} />

@@ -25,22 +25,23 @@ export function TokenList({ model }: PartProps<TokensModel>) {
         nowMs={model.now}
         caption={{ headingId: "list" }}
         rows={model.tokens}
-        fit="corner"
         class="token-list"
         columns={columnsOf(model, page)}
         actions={(token) =>
           stateOf(token, model.now) === "active" && (
-            <Confirm
-              icon="trash"
-              label={tokens.revoke}
-              accessibleLabel={tokens.revokeOne({ name: token.name })}
-              explanation={tokens.revokeText}
-              confirm={tokens.revokeConfirm}
-              action={isService ? `${path}/revoke` : `${path}/${token.id}/revoke`}
-              group="action"
-            >
-              {isService && <input type="hidden" name="token" value={String(token.id)} />}
-            </Confirm>
+            <div class="row-actions">
+              <Confirm
+                icon="trash"
+                label={tokens.revoke}
+                accessibleLabel={tokens.revokeOne({ name: token.name })}
+                explanation={tokens.revokeText}
+                confirm={tokens.revokeConfirm}
+                action={isService ? `${path}/revoke` : `${path}/${token.id}/revoke`}
+                group="action"
+              >
+                {isService && <input type="hidden" name="token" value={String(token.id)} />}
+              </Confirm>
+            </div>
           )
         }
         empty={model.page === 1 && <p>{isService ? service.none : tokens.none}</p>}
