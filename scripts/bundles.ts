@@ -104,6 +104,8 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
     "design/dark-logo.css",
     "design/signed-in.css",
     "created/created.css",
+    "edit-push/edit-push.css",
+    "api-help/api-help.css",
   ].map((name) => `src/pages/${name}`);
   return {
     absWorkingDir: root,

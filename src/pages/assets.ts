@@ -6,6 +6,8 @@ export type AssetName =
   | "admin.css"
   | "created.css"
   | "signed-in.css"
+  | "edit-push.css"
+  | "api-help.css"
   | "dark.css"
   | "dark-logo.css"
   | "favicon.svg"

@@ -77,7 +77,16 @@ const everyInTests: Every = (ms, run) => systemEvery(ms === secondMs ? 100 : ms,
 function makeAssets(dataDir: string): string {
   const assetsDir = join(dataDir, "assets");
   const icons = ["favicon.svg", "icon-180.png", "icon-192.png", "icon-512.png", "icon-maskable-512.png"];
-  const styles = ["sealpush.css", "admin.css", "created.css", "signed-in.css", "dark.css", "dark-logo.css"];
+  const styles = [
+    "sealpush.css",
+    "admin.css",
+    "created.css",
+    "signed-in.css",
+    "dark.css",
+    "dark-logo.css",
+    "edit-push.css",
+    "api-help.css",
+  ];
   const names = [...styles, ...icons, "page.js", "new-push.js", "passkeys.js", "secret.js"];
   names.push(
     "ask-first.js",
