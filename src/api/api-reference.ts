@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import type { TObject, TSchema } from "typebox";
 import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../http/api-reference.ts";
 import { CreatePushFields, NotifyEmailsRequest } from "../http/push-fields.ts";
 import { AnswerFields, CreateRequestFields } from "../http/request-fields.ts";
@@ -16,13 +16,13 @@ export function apiReference(offered: OfferedParts): Record<"v1" | "v2", ApiRefe
       description:
         "The older API, for existing clients. New clients should use API v2. Every answer is JSON, regardless of " +
         "Accept, and has an X-Request-Id.",
-      endpoints: v1Operations.map((operation) => describeEndpoint(operation, operation.wrapper, operation.alsoAt)),
+      endpoints: v1Operations.map((operation) => describeEndpoint(operation, operation, operation.alsoAt)),
     },
     v2: {
       title,
       description,
       endpoints: [...v2Operations, ...(offered.requestsEnabled ? requestOperations : [])].map((operation) =>
-        describeEndpoint(operation, wrapperOf(operation), []),
+        describeEndpoint(operation, { wrapper: wrapperOf(operation), fields: fieldsTaken(operation) }, []),
       ),
     },
   };
@@ -33,7 +33,17 @@ function wrapperOf({ takesPush, takesRequest = false }: Operation): string | nul
   return takesPush ? "push" : null;
 }
 
-function describeEndpoint(operation: Operation, wrapper: string | null, alsoAt: readonly string[]): ReferenceEndpoint {
+/** What a body has; `wrapper`: the object that holds the fields. */
+interface Taken {
+  readonly wrapper: string | null;
+  readonly fields: TObject | null;
+}
+
+function describeEndpoint(
+  operation: Operation,
+  { wrapper, fields }: Taken,
+  alsoAt: readonly string[],
+): ReferenceEndpoint {
   const { id, method, summary, description, access, scope, parameters, answers } = operation;
   return {
     id,
@@ -49,7 +59,7 @@ function describeEndpoint(operation: Operation, wrapper: string | null, alsoAt: 
       const parameter = describedParameters[name];
       return { name: parameter.name, type: parameter.in, description: parameter.description };
     }),
-    fields: fieldsTaken(operation, wrapper),
+    fields: fields === null ? [] : fieldsOf(fields),
     answers: Object.entries(answers).map(([status, answer]) => ({
       status,
       description: answer.description,
@@ -58,12 +68,16 @@ function describeEndpoint(operation: Operation, wrapper: string | null, alsoAt: 
   };
 }
 
-function fieldsTaken(operation: Operation, wrapper: string | null): ReferenceField[] {
-  const { takesRecipients = false, takesRequest = false, takesAnswer = false } = operation;
-  if (takesRequest) return fieldsOf(CreateRequestFields);
-  if (takesAnswer) return fieldsOf(AnswerFields);
-  if (takesRecipients) return fieldsOf(NotifyEmailsRequest);
-  return wrapper === null ? [] : fieldsOf(CreatePushFields);
+function fieldsTaken({
+  takesPush,
+  takesRecipients = false,
+  takesRequest = false,
+  takesAnswer = false,
+}: Operation): TObject | null {
+  if (takesRequest) return CreateRequestFields;
+  if (takesAnswer) return AnswerFields;
+  if (takesRecipients) return NotifyEmailsRequest;
+  return takesPush ? CreatePushFields : null;
 }
 
 function tokenRequirement(access: Operation["access"]): ReferenceEndpoint["token"] {

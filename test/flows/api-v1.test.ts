@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CreatePushFields } from "../../src/http/push-fields.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { commonAnswer, commonKeys } from "../support/push-answers.ts";
 import { signInClient } from "../support/signed-in-client.ts";
@@ -171,6 +172,28 @@ describe("request bodies", () => {
     const answer = await post("/p.json", { password: { payload: "", expire_after_days: 91 } });
     expect(answer.statusCode).toBe(422);
     expect(answer.json()).toEqual({ payload: [expect.any(String)], expire_after_days: [expect.any(String)] });
+  });
+
+  test.each([
+    ["/p.json", "password", "v1CreatePassword"],
+    ["/f.json", "file_push", "v1CreateFilePush"],
+    ["/r.json", "url", "v1CreateUrl"],
+  ])("POST %s takes the fields that GET /api lists, and no others", async (url, wrapper, id) => {
+    const fields = Object.fromEntries(Object.keys(CreatePushFields.properties).map((name) => [name, {}]));
+    const { body } = await get("/api");
+    const section = body.slice(body.indexOf(`aria-labelledby="${id}"`)).split("</section>")[0] ?? "";
+    const listed = section.slice(section.indexOf(`Fields of ${wrapper}<`));
+    const named = [...listed.matchAll(/<dt><code>(\w+)<\/code> <span class="api-type">([^<]*)</g)];
+    const loose = named.filter(([, , type]) => type === "boolean").map(([, name]) => name);
+    expect(loose).toEqual([
+      ...(url === "/r.json" ? [] : ["deletable_by_viewer"]),
+      ...["retrieval_step", "notify_on_view"],
+    ]);
+    // Every value is a boolean, and no object is any other type.
+    const answer = await post(url, { [wrapper]: fields }, bearer(token));
+    expect(answer.statusCode).toBe(422);
+    const strict = named.map(([, name]) => name).filter((name) => !loose.includes(name));
+    expect(Object.keys(answer.json()).sort()).toEqual(strict.sort());
   });
 
   test.each(["GET", "DELETE"] as const)("%s may have a content type and an empty or null body", async (method) => {

@@ -22,6 +22,7 @@ import {
   presentRevealed,
   presentVersion,
 } from "./presenters.ts";
+import { ignoredFields } from "./schemas.ts";
 
 export const version: ApiHandler = (_request, reply, deps) => sendJson(reply, 200, presentVersion(deps.version));
 
@@ -52,19 +53,9 @@ function wrappersAfter(own: Wrapper): readonly [string, ...string[]] {
   return [own, ...others];
 }
 
-/** Without the fields that v1 does not know: it never mails links, and has no extensions. */
+/** Without the fields that v1 does not know. */
 function known(fields: object): object {
-  return {
-    ...fields,
-    notify_emails_to: undefined,
-    notify_emails_to_locale: undefined,
-    encryption: undefined,
-    encryption_check: undefined,
-    expires_at: undefined,
-    fields: undefined,
-    preset: undefined,
-    sender_shown: undefined,
-  };
+  return { ...fields, ...Object.fromEntries(ignoredFields.map((name) => [name, undefined])) };
 }
 
 /** In v1, viewers can never delete a url push, regardless of the server's default. */

@@ -1,3 +1,4 @@
+import type { TObject } from "typebox";
 import {
   always,
   badBody,
@@ -23,9 +24,11 @@ export interface V1Operation extends Operation {
   readonly alsoAt: readonly string[];
   /** The object in the body that holds the fields; null: no body. */
   readonly wrapper: string | null;
+  /** The fields that it takes there. */
+  readonly fields: TObject | null;
 }
 
-const bodiless = { ...readOnly, wrapper: null } as const;
+const bodiless = { ...readOnly, wrapper: null, fields: null } as const;
 
 const creating = {
   method: "POST",
@@ -89,6 +92,7 @@ export const operations: readonly V1Operation[] = [
     id: "v1CreatePassword",
     path: "/p.json",
     wrapper: "password",
+    fields: schemas.PasswordFields,
     summary: "Create a text push",
     description:
       "Send JSON, a multipart form or a urlencoded form. With kind or with files, it creates a push of that kind. " +
@@ -100,6 +104,7 @@ export const operations: readonly V1Operation[] = [
     id: "v1CreateFilePush",
     path: "/f.json",
     wrapper: "file_push",
+    fields: schemas.FilePushFields,
     summary: "Create a file push",
     description: "Send a multipart form. It needs a token, unless the server allows anonymous file pushes.",
     handler: handlers.createFilePush,
@@ -109,6 +114,7 @@ export const operations: readonly V1Operation[] = [
     id: "v1CreateUrl",
     path: "/r.json",
     wrapper: "url",
+    fields: schemas.UrlFields,
     summary: "Create a URL push",
     description: "The payload is an absolute http or https URL. Viewers cannot delete such a push.",
     handler: handlers.createUrl,

@@ -1,7 +1,26 @@
 import Type, { type Static } from "typebox";
+import { CreatePushFields } from "../../http/push-fields.ts";
 import * as v2 from "../v2/schemas.ts";
 
-/** The answers of API v1: those of v2 without the keys that v1 clients do not know. */
+/** The fields and answers of API v1: those of v2 without what v1 clients do not know. */
+
+/** Fields of v2 that v1 ignores: it never mails links, and has no extensions. */
+export const ignoredFields = [
+  "notify_emails_to",
+  "notify_emails_to_locale",
+  "encryption",
+  "encryption_check",
+  "expires_at",
+  "fields",
+  "preset",
+  "sender_shown",
+] as const satisfies readonly (keyof typeof CreatePushFields.properties)[];
+
+export const PasswordFields = Type.Omit(CreatePushFields, [...ignoredFields]);
+/** The endpoint determines the kind. */
+export const FilePushFields = Type.Omit(PasswordFields, ["kind"]);
+/** In v1, viewers can never delete a url push, regardless of the server's default. */
+export const UrlFields = Type.Omit(PasswordFields, ["kind", "deletable_by_viewer"]);
 
 const push = {
   ...v2.common,
