@@ -5,7 +5,7 @@ import { isRobot } from "./robots.ts";
 /**
  * The address by which a request is routed. Repeated slashes count as one and a slash at the end as none: clients join
  * `https://host/` and `/p.json`. Password Pusher has each page with `.html` at the end as well, and API v1 behind a locale
- * (`/de/p/token.json`). With `.html`, a link opens nothing: programs that check files of this name must not spend a view. A client that asks for JSON at an address of API v1 without its `.json` gets API v1, which reads
+ * (`/de/p/token.json`). With `.html`, a link opens nothing, nor does its address in the API: programs that check files of this name must not spend a view. A client that asks for JSON at an address of API v1 without its `.json` gets API v1, which reads
  * tokens but no cookies. Recognised robots get the page, which never counts a view.
  */
 export function addressOf({ method, url = "", headers }: IncomingMessage): string {
@@ -33,9 +33,10 @@ function pathBehindLocale(path: string): string {
 /** A link, and the page of its retrieval step. No route has this address; words such as `/p/new` are shorter than a token. */
 const linkWithEnding = /^\/[pfr]\/[\w-]{8,64}(?:\/r)?\.html$/;
 const pageEnding = /(?<=[^/])\.html$/;
+const apiPath = /^\/api\/|\.json\.html$/;
 
 function withoutEnding(path: string): string {
-  return path.endsWith(".html") ? path.replace(pageEnding, "") : path;
+  return path.endsWith(".html") && !apiPath.test(path) ? path.replace(pageEnding, "") : path;
 }
 
 function withSingleSlashes(path: string): string {

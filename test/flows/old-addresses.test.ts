@@ -173,11 +173,16 @@ describe("by example", () => {
   });
 
   test("a link with .html at the end is unknown, and never a retrieval", async () => {
+    const payload = { push: { payload: "x", expire_after_views: 3 } };
+    const made = await app.server.inject({ method: "POST", url: "/api/v2/pushes", payload });
+    const { url_token: unopened } = made.json();
     for (const letter of ["p", "f", "r"]) {
       for (const path of [
-        `/${letter}/${urlToken}.html`,
-        `/${letter}/${urlToken}/r.html`,
-        `/de/${letter}/${urlToken}.html`,
+        `/${letter}/${unopened}.html`,
+        `/${letter}/${unopened}/r.html`,
+        `/de/${letter}/${unopened}.html`,
+        `/${letter}/${unopened}.json.html`,
+        `/api/v2/pushes/${unopened}.html`,
       ]) {
         for (const accept of ["text/html", "application/json"]) {
           const answer = await app.server.inject({ url: path, headers: { accept } });
@@ -187,6 +192,8 @@ describe("by example", () => {
         }
       }
     }
+    const opened = await app.server.inject({ url: `/api/v2/pushes/${unopened}` });
+    expect(opened.json()).toMatchObject({ payload: "x", views_remaining: 2 });
   });
 
   test("the database explorer of an administrator does not exist for others", async () => {
