@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
 import type { Accounts, Session, TokenHolder, User } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
@@ -83,7 +83,7 @@ const setAnonymousActor: Hook = (request, _reply, done) => {
 function tokenHook(scope: NeededScope, needsToken: boolean, deps: AuthenticationDeps): Hook {
   return (request, _reply, done) => {
     request.actor = anonymousActor(request);
-    const token = readToken(request.raw.headers);
+    const token = readToken(request.raw);
     if (token === undefined) {
       done(needsToken ? new AppError("not_authenticated", "This needs an API token.") : undefined);
       return;
@@ -108,7 +108,7 @@ function scimHook({ scimTokens }: AuthenticationDeps): Hook {
   const expected = scimTokens.map((token) => digest(token));
   return (request, _reply, done) => {
     request.actor = anonymousActor(request);
-    const given = /^bearer +(\S+) *$/i.exec(request.raw.headers.authorization ?? "")?.[1];
+    const given = /^bearer +(\S+) *$/i.exec(authorizationOf(request.raw) ?? "")?.[1];
     const isValid = given !== undefined && expected.filter((each) => equalDigests(digest(given), each)).length > 0;
     done(isValid ? undefined : new AppError("not_authenticated", "This needs the SCIM token."));
   };
@@ -122,11 +122,26 @@ const tokenLengthMax = 512;
  * people change their address, and some clients send the recipient's.
  * @returns "" for a blank header, which is never valid; undefined: no credential was sent.
  */
-function readToken(headers: IncomingHttpHeaders): string | undefined {
-  const { authorization, "x-user-email": email, "x-user-token": older } = headers;
+function readToken(request: IncomingMessage): string | undefined {
+  const { "x-user-email": email, "x-user-token": older } = request.headers;
+  const authorization = authorizationOf(request);
   const olderToken = older === undefined ? undefined : String(older).trim();
   if (olderToken && (email !== undefined || !authorization?.trim())) return olderToken;
   return authorization === undefined ? olderToken : authorization.trim().split(/\s+/).at(-1);
+}
+
+/** No token, and not blank. */
+const severalTokens = ",";
+
+/**
+ * The header Authorization; `severalTokens` if there are several different ones. Node would read the first of them, and a
+ * proxy that checks tokens may read another one.
+ */
+function authorizationOf({ headers: { authorization }, rawHeaders }: IncomingMessage): string | undefined {
+  if (authorization === undefined) return undefined;
+  const isOther = (name: string, at: number) =>
+    at % 2 === 0 && name.toLowerCase() === "authorization" && rawHeaders[at + 1] !== authorization;
+  return rawHeaders.some(isOther) ? severalTokens : authorization;
 }
 
 /** @param address the client's address as reported by trusted proxies; tokens can be limited to networks. */

@@ -306,3 +306,21 @@ test.each([
     if (line.includes("/api/")) expect(answer).toContain("The request has more than one Host header.");
   }
 });
+
+test("several Authorization headers are no valid token, unless they are equal", async () => {
+  const good = `Bearer ${token}`;
+  const statusOf = async (...values: readonly string[]) => {
+    const lines = values.map((value, at) => `${at === 0 ? "Authorization" : "AUTHORIZATION"}: ${value}\r\n`).join("");
+    const request = `GET /api/v2/pushes/active HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines}\r\n`;
+    return /^HTTP\/1\.1 (\d{3})/.exec(await rawRequest(origin, request))?.[1];
+  };
+  expect(await Promise.all([statusOf(good), statusOf(good, good)])).toEqual(["200", "200"]);
+  for (const [first, second] of [
+    [good, "Bearer bad"],
+    ["Bearer bad", good],
+    [good, ""],
+    [good, token],
+  ] as const) {
+    expect([first, second, await statusOf(first, second)]).toEqual([first, second, "401"]);
+  }
+});
