@@ -4,7 +4,7 @@ import type { NewPush } from "./push-types.ts";
 
 type Limits = Pick<
   NewPush,
-  "kind" | "expire_after_days" | "expire_after_duration" | "expires_at" | "expire_after_views"
+  "kind" | "preset" | "expire_after_days" | "expire_after_duration" | "expires_at" | "expire_after_views"
 >;
 
 export interface PlannedPush extends Limits {
@@ -19,8 +19,7 @@ export interface PlannedPush extends Limits {
  * @returns one sentence each.
  */
 export function rulesBrokenBy(push: PlannedPush, policy: Policy, now: number): readonly string[] {
-  const kinds = [push.kind ?? (push.hasFiles ? "file" : "text"), ...(push.hasFiles ? ["file" as const] : [])];
-  const refusedKind = kinds.find((kind) => !policy.kinds.includes(kind));
+  const refusedKind = kindsOf(push).find((kind) => !policy.kinds.includes(kind));
   const minutes = minutesOf(push, now);
   const { max_minutes: maxMinutes, max_views: maxViews } = policy;
   const found: readonly (string | false)[] = [
@@ -35,6 +34,13 @@ export function rulesBrokenBy(push: PlannedPush, policy: Policy, now: number): r
       `The rules of this server allow at most ${maxViews} views.`,
   ];
   return found.filter((sentence) => sentence !== false);
+}
+
+/** Without files, a preset may name the kind, which only the server knows. */
+function kindsOf({ kind, preset, hasFiles }: PlannedPush): Policy["kinds"] {
+  const others = hasFiles ? (["file"] as const) : [];
+  if (kind !== undefined) return [kind, ...others];
+  return hasFiles || preset !== undefined ? others : ["text"];
 }
 
 /** 0: the server's default, which follows its rules. */

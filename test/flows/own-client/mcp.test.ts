@@ -368,6 +368,16 @@ test("a model starts from a preset, other values win, and an unknown name is ref
   expect(await model.close()).toBe(0);
 });
 
+test("a preset may name the kind that the rules allow", async () => {
+  await using strict = await startTestApp({ environment: { PWP__POLICY__KINDS: "qr" } });
+  await strict.app.domain.presets.save("instance", { name: "Code", isDefault: false, settings: { kind: "qr" } });
+  const model = await connect(makeClientProgram("whole", { SEALPUSH_SERVER: await strict.listen() }));
+  const without = await model.call("push", { generate: 20 });
+  expect(without.content[0]?.text).toBe("The rules of this server do not allow text pushes. Nothing was sent.");
+  expect(await model.answer("push", { generate: 20, preset: "Code" })).toHaveProperty("link");
+  expect(await model.close()).toBe(0);
+});
+
 test("without the folder of --files it does not start", async () => {
   const program = signedIn();
   writeFileSync(join(program.folder, "plan.txt"), "the plan");
