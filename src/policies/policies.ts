@@ -155,15 +155,29 @@ function enabledKinds({ kinds, policy }: Pick<Config, "kinds" | "policy">): read
 
 const dayMinutes = 24 * 60;
 
+type Limits = Pick<KindSettings, "days" | "views">;
+
 /** The settings of a kind as far as the policy allows them. A longest life below one day leaves no days: `days.max` is 0. */
 export function settingsUnder(policy: Policy, kind: KindName, settings: KindSettings): KindSettings {
-  const days = policy.maxMinutes === null ? null : Math.floor(policy.maxMinutes / dayMinutes);
+  const { days, views } = leastUnder(policy, settings);
   return {
     ...settings,
     enabled: settings.enabled && policy.kinds.includes(kind),
-    days: upTo(days, settings.days),
-    views: upTo(policy.maxViews, settings.views),
+    days: upTo(wholeDays(policy), days),
+    views: upTo(policy.maxViews, views),
   };
+}
+
+/** The limits, where the policy allows less than the least of them, with that as the least: otherwise nothing could be chosen. */
+export function leastUnder(policy: Pick<Policy, "maxMinutes" | "maxViews">, { days, views }: Limits): Limits {
+  return {
+    days: { ...days, min: Math.max(1, Math.min(days.min, wholeDays(policy) ?? Infinity)) },
+    views: { ...views, min: Math.min(views.min, policy.maxViews ?? Infinity) },
+  };
+}
+
+function wholeDays({ maxMinutes }: Pick<Policy, "maxMinutes">): number | null {
+  return maxMinutes === null ? null : Math.floor(maxMinutes / dayMinutes);
 }
 
 function upTo(max: number | null, range: Range): Range {

@@ -2,6 +2,7 @@ import { makeLinkKey } from "@sealpush/age/link-key";
 import { sealText } from "@sealpush/age/seal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
+import { noRules } from "../../src/policies/policies.ts";
 import { bearer, password, startTestApp, type TestApp } from "../support/app.ts";
 import { TestClock } from "../support/domain.ts";
 import { countRows, readRows } from "../support/engine-database.ts";
@@ -50,6 +51,41 @@ describe("what a request leaves to the server", () => {
     expect((await create(app, { payload: "x", expire_after_duration: 4 })).body).toEqual({
       expire_after_duration: ["must be at most 90 minutes from the creation by the rules of this server."],
     });
+  });
+});
+
+describe("rules of a page that allow less than the least of the settings", () => {
+  const least = { PWP__PW__EXPIRE_AFTER_DAYS_MIN: "3", PWP__PW__EXPIRE_AFTER_VIEWS_MIN: "4" };
+  const asked = { expire_after_days: 1, expire_after_views: 2 };
+  const saveRules = (app: TestApp) =>
+    app.app.domain.policies.save(
+      "instance",
+      { policy: { ...noRules, maxMinutes: 1_440, maxViews: 2 }, revision: 0 },
+      async () => undefined,
+    );
+
+  test("can be kept, by the API, a preset and the form", async () => {
+    await using app = await startTestApp({ environment: least });
+    await saveRules(app);
+    expect((await create(app, { payload: "x", ...asked })).body).toMatchObject(asked);
+    const more = await create(app, { payload: "x", expire_after_days: 3, expire_after_views: 4 });
+    expect(Object.keys(more.body)).toEqual(["expire_after_days", "expire_after_views"]);
+    const settings = { expireAfterMinutes: 3 * 1_440, expireAfterViews: 5 };
+    await app.app.domain.presets.save("instance", { name: "Usual", settings, isDefault: false, was: undefined });
+    expect((await create(app, { payload: "x", preset: "Usual" })).body).toMatchObject(asked);
+    const { body } = await app.server.inject({ url: "/" });
+    expect(body).toMatch(/min="2" max="2"[^>]* name="push\[expire_after_views\]"/);
+    expect(body).toMatch(/min="1" max="1"[^>]* name="push\[expire_after_days\]"/);
+  });
+
+  test("an edit can bring a push of before to them", async () => {
+    await using app = await startTestApp({ environment: least });
+    const push = { payload: "x", expire_after_days: 7, expire_after_views: 5 };
+    const { body } = await create(app, push, bearer(await app.makeToken(email)));
+    await saveRules(app);
+    const person = await signInClient(app, email);
+    const edited = { "push[expire_after_days]": "1", "push[expire_after_views]": "2" };
+    expect((await person.post(`/p/${body.url_token}/edit`, edited)).status).toBe(303);
   });
 });
 

@@ -16,7 +16,7 @@ import type { InsertOutcome, NewPush, WithPush } from "../store/insert-push.ts";
 import { type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
-import { judgeCreation } from "./judge-creation.ts";
+import { judgeCreation, limitsFor } from "./judge-creation.ts";
 import { findProblems, kindOf, type Lifetime, lifetimeOf } from "./limits.ts";
 import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
@@ -85,7 +85,7 @@ async function sealAndInsert(
 ): Promise<CreatedPush> {
   const receivedAt = deps.clock.now();
   assertNoProblems({
-    ...findProblems(request, kind, deps.config, actor),
+    ...findProblems(request, kind, deps.config, await limitsFor(deps, kind, actor)),
     ...findLinkDeliveryProblems(deps, request, actor),
     ...(await findOptionProblems(deps, request, actor)),
   });

@@ -1,13 +1,19 @@
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import { type FieldProblems, invalidFields } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
-import { findViolations, type JudgedPassphrase, type Policy, rulesOfAnswers } from "../../policies/policies.ts";
+import {
+  findViolations,
+  type JudgedPassphrase,
+  leastUnder,
+  type Policy,
+  rulesOfAnswers,
+} from "../../policies/policies.ts";
 import type { Actor } from "../actor.ts";
 import type { PushDeps } from "../deps.ts";
 import { recipientsOf } from "../notifications/email-rules.ts";
 import type { CreatePush } from "../push.ts";
 import { findOptionProblems } from "../push-options.ts";
-import { encryptionOf, findInstantProblems, lifetimeOf } from "./limits.ts";
+import { encryptionOf, findInstantProblems, type LifetimeLimits, lifetimeOf } from "./limits.ts";
 import { shrinkDefaults } from "./requested-push.ts";
 
 interface Judging {
@@ -46,6 +52,16 @@ export async function judgeCreation(
   };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
   return asked;
+}
+
+/** The limits of a push that the caller creates, with a least that the rules allow. An answer is opened once, whatever the settings want. */
+export async function limitsFor(
+  deps: Pick<PushDeps, "policies" | "config">,
+  kind: KindName,
+  actor: Actor,
+): Promise<LifetimeLimits> {
+  const { days, views } = leastUnder(await policyFor(deps, actor), deps.config.kinds[kind]);
+  return { days, views: actor.answersRequest === undefined ? views : { ...views, min: 1 } };
 }
 
 /** The rules for the caller. Answers follow those of the time when their request was made. */

@@ -5,7 +5,6 @@ import type { FieldProblems } from "../../base/errors.ts";
 import { addProblem, type Problems } from "../../base/field-problems.ts";
 import { isSealable, type KindName } from "../../base/push-kinds.ts";
 import type { Config, KindSettings, Range } from "../../config/config.ts";
-import type { Actor } from "../actor.ts";
 import { fieldSentence } from "../payload.ts";
 import type { Bounds, CreatePush, PushField } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
@@ -42,19 +41,22 @@ export interface Lifetime {
   readonly expiresAt: number;
 }
 
-type LifetimeLimits = Pick<KindSettings, "days" | "views">;
+export type LifetimeLimits = Pick<KindSettings, "days" | "views">;
 
 /** The kind of the push that the request asks for. */
 export function kindOf({ kind, upload }: Pick<CreatePush, "kind" | "upload">): KindName {
   return kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
 }
 
-/** @returns the problems of the request for a push of `kind`; empty when it is valid. */
+/**
+ * @param limits those that hold for the caller, whose least the rules may have lowered.
+ * @returns the problems of the request for a push of `kind`; empty when it is valid.
+ */
 export function findProblems(
   request: CreatePush,
   kind: KindName,
   config: Config,
-  { answersRequest }: Pick<Actor, "answersRequest"> = {},
+  limits: LifetimeLimits = config.kinds[kind],
 ): FieldProblems {
   const problems: Problems = {};
   const fileCount = request.upload?.fileCount ?? 0;
@@ -69,9 +71,7 @@ export function findProblems(
     if (request.fields === undefined) checkPayload(request.payload ?? "", kind, problems);
     if (request.encryptionCheck !== undefined) addProblem(problems, "encryptionCheck", "needs encryption.");
   }
-  const { days, views } = config.kinds[kind];
-  // An answer is opened once, also where the settings want more views of a push.
-  checkLifetime(request, { days, views: answersRequest === undefined ? views : { ...views, min: 1 } }, problems);
+  checkLifetime(request, limits, problems);
   checkText(problems, "name", request.name, nameCharactersMax);
   checkText(problems, "note", request.note, noteCharactersMax);
   checkText(problems, "passphrase", request.passphrase, passphraseCharactersMax);

@@ -1,9 +1,9 @@
 import { dayMs } from "../../base/clock.ts";
 import { AppError, type FieldProblems, invalidFields } from "../../base/errors.ts";
 import { addProblem, type Problems } from "../../base/field-problems.ts";
-import type { Config, KindSettings, Range } from "../../config/config.ts";
+import type { Config, Range } from "../../config/config.ts";
 import type { RotatedColumn } from "../../crypto/sealed-column.ts";
-import { settingsUnder } from "../../policies/policies.ts";
+import { leastUnder, settingsUnder } from "../../policies/policies.ts";
 import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { SpentBytes } from "../create/byte-budgets.ts";
@@ -11,6 +11,7 @@ import {
   checkPayload,
   checkRange,
   checkText,
+  type LifetimeLimits,
   nameCharactersMax,
   noteCharactersMax,
   passphraseCharactersMax,
@@ -91,8 +92,9 @@ async function applyEdit(
   const request = withoutNonChanges(asked, row);
   const files = await editedFiles(deps, sealed, request, upload);
   if (files === undefined) return { outcome: "changed_meanwhile" };
+  const limits = leastUnder(await deps.policies.of(actor.user), deps.config.kinds[row.kind]);
   const problems = {
-    ...findEditProblems(request, row, { files, config: deps.config, now }),
+    ...findEditProblems(request, row, { files, config: deps.config, limits, now }),
     ...(await findOptionProblems(deps, request, actor, row)),
   };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
@@ -105,7 +107,7 @@ async function applyEdit(
     await spent.charge(payloadBytes, deps.clock.now());
     await deps.capacity.assertRoomFor(actor, payloadBytes);
     const result = await sealContent(deps, { sealed, urlToken, request, files, upload }, now, actor);
-    if (result.outcome === "broken") return await explainConflict(deps, row, request, "broken");
+    if (result.outcome === "broken") return await explainConflict(deps, row, { request, limits }, "broken");
     if (result.outcome !== "sealed") return result;
     content = result.content;
   }
@@ -120,7 +122,7 @@ async function applyEdit(
       upload?.handOver();
       return { outcome: "edited", push: toOwnersPush(changed.row, urlToken, changedAt, deps.vault.keyring) };
     case "refused":
-      return await explainConflict(deps, row, request, "refused");
+      return await explainConflict(deps, row, { request, limits }, "refused");
     case "upload_swept":
       throw uploadExpired();
   }
@@ -185,7 +187,7 @@ function changeOf(
 async function explainConflict(
   deps: PushDeps,
   read: PushRow,
-  request: EditPush,
+  { request, limits }: { readonly request: EditPush; readonly limits: LifetimeLimits },
   how: "broken" | "refused",
 ): Promise<EditOutcome> {
   const now = deps.clock.now();
@@ -195,7 +197,7 @@ async function explainConflict(
   if (row.sealGeneration !== read.sealGeneration) return { outcome: "changed_meanwhile" };
   if (how === "broken") throw new Error(`Payload and files of push ${read.id} do not match.`);
   // Views were used or time passed between the read and the write: report it at the field.
-  const problems = findLimitProblems(request, row, deps.config, now);
+  const problems = findLimitProblems(request, row, limits, now);
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
   return { outcome: "changed_meanwhile" };
 }
@@ -204,7 +206,7 @@ async function explainConflict(
  * The expiry must be in the future and at least one view must remain, because only `expire` ends a push. A limit beyond the
  * settings, from an import or after a settings change, may be kept or reduced towards them.
  */
-export function editBounds(row: PushRow, { days, views }: Pick<KindSettings, "days" | "views">, now: number) {
+export function editBounds(row: PushRow, { days, views }: LifetimeLimits, now: number) {
   const daysPast = Math.floor((now - row.createdAt) / dayMs);
   return {
     days: boundsOf(days, row.expireAfterDays, daysPast + 1),
@@ -227,11 +229,17 @@ export function findEditProblems(
   {
     files: { kept, added },
     config,
+    limits,
     now,
-  }: { readonly files: Pick<EditedFiles, "kept" | "added">; readonly config: Config; readonly now: number },
+  }: {
+    readonly files: Pick<EditedFiles, "kept" | "added">;
+    readonly config: Config;
+    readonly limits: LifetimeLimits;
+    readonly now: number;
+  },
 ): FieldProblems {
   const problems: Problems = {};
-  checkLimits(problems, request, { row, config, now });
+  checkLimits(problems, request, { row, limits, now });
   checkText(problems, "name", request.name, nameCharactersMax);
   checkText(problems, "note", request.note, noteCharactersMax);
   checkText(problems, "passphrase", request.passphrase ?? undefined, passphraseCharactersMax);
@@ -248,18 +256,18 @@ export function findEditProblems(
 }
 
 /** Finds the problems that can arise while an edit is under way: views are used, and time passes. */
-export function findLimitProblems(request: EditPush, row: PushRow, config: Config, now: number): FieldProblems {
+export function findLimitProblems(request: EditPush, row: PushRow, limits: LifetimeLimits, now: number): FieldProblems {
   const problems: Problems = {};
-  checkLimits(problems, request, { row, config, now });
+  checkLimits(problems, request, { row, limits, now });
   return problems;
 }
 
 function checkLimits(
   problems: Problems,
   request: EditPush,
-  { row, config, now }: { readonly row: PushRow; readonly config: Config; readonly now: number },
+  { row, limits, now }: { readonly row: PushRow; readonly limits: LifetimeLimits; readonly now: number },
 ): void {
-  const { days, views } = editBounds(row, config.kinds[row.kind], now);
+  const { days, views } = editBounds(row, limits, now);
   if (request.expireAfterDays !== undefined && request.expireAfterDays !== row.expireAfterDays) {
     checkRange(problems, "expireAfterDays", { value: request.expireAfterDays, range: days, unit: "" });
   }

@@ -1,7 +1,7 @@
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Config, Range } from "../../config/config.ts";
-import { type Policy, settingsUnder } from "../../policies/policies.ts";
+import { leastUnder, type Policy, settingsUnder } from "../../policies/policies.ts";
 import type { CreatePush, PushField } from "../push.ts";
 import type { PushOptions } from "../store/tables.ts";
 
@@ -60,13 +60,13 @@ export function fitPreset(
   { kinds }: Pick<Config, "kinds">,
   policy: Policy,
 ): PresetSettings {
-  const { days, views } = kinds[kind];
   const dayMinutes = dayMs / minuteMs;
+  const { days } = leastUnder(policy, kinds[kind]);
   const longest = Math.min(days.max * dayMinutes, policy.maxMinutes ?? Number.POSITIVE_INFINITY);
   // Less than a day counts as one.
   const shortest = days.min > 1 ? days.min * dayMinutes : 1;
   const { expireAfterMinutes: minutes, expireAfterViews } = settings;
-  const viewsRange = settingsUnder(policy, kind, { ...kinds[kind], views }).views;
+  const viewsRange = settingsUnder(policy, kind, kinds[kind]).views;
   return {
     ...settings,
     ...(minutes !== undefined && { expireAfterMinutes: within(minutes, { min: shortest, max: longest }) }),
