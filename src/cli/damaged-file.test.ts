@@ -11,7 +11,9 @@ test("a command reports a damaged database in one line, without a stack trace", 
   for (const file of ["sealpush.sqlite3", "sealpush.sqlite3-wal"]) writeFileSync(join(cli.dataDir, file), nothing);
   const run = await cli.run(createUser, { stdin: password });
   expect(run).toMatchObject({ exitCode: 1, stdout: "" });
-  expect(run.stderr).toMatch(/^The database cannot be used \(SQLITE_NOTADB\): .*\.\n$/);
+  expect(run.stderr).toBe(
+    `The database cannot be used (SQLITE_NOTADB): file is not a database: ${join(cli.dataDir, "sealpush.sqlite3")}. Check DATA_DIR or DATABASE_URL, or restore a backup.\n`,
+  );
 });
 
 test("doctor reports a damaged database, and continues", async () => {

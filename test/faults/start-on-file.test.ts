@@ -42,6 +42,7 @@ describe("a start", () => {
     chmodSync(dataDir, 0o500);
     const readOnlyFolder = await refusedUntouched({ dataDir, launcher: boundByPermissions });
     expect(readOnlyFolder).toMatch(/^The database cannot be used \(SQLITE_\w+\): /);
+    expect(readOnlyFolder).toContain(`${databaseFile(dataDir)}. The user of this process must be able to`);
     chmodSync(databaseFile(dataDir), 0o400);
     chmodSync(dataDir, 0o700);
     const readOnlyFile = await refusedStart({ dataDir, launcher: boundByPermissions });

@@ -2,14 +2,18 @@ import type { ReadOnlyDatabase } from "../database.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
 import { SqliteDriver } from "./driver.ts";
 import { readSchemaVersion } from "./migrate.ts";
+import { nameFile } from "./name-file.ts";
 import { SqliteStatements } from "./statements.ts";
 
 const lockWaitMs = 15_000;
 
-export function openReadOnlySqlite(
-  path: string,
-  versions: readonly SchemaVersion[],
-): ReadOnlyDatabase | "missing" | "older" {
+type Opened = ReadOnlyDatabase | "missing" | "older";
+
+export function openReadOnlySqlite(path: string, versions: readonly SchemaVersion[]): Opened {
+  return nameFile(path, () => open(path, versions));
+}
+
+function open(path: string, versions: readonly SchemaVersion[]): Opened {
   const connection = new SqliteDriver(path, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
   try {
     const version = readSchemaVersion(connection, versions.length);

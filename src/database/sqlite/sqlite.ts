@@ -10,6 +10,7 @@ import { HotReads } from "./hot-reads.ts";
 import { LogSync, type SyncFile } from "./log-sync.ts";
 import { CheckpointThread, LogTruncation } from "./log-truncation.ts";
 import { migrate } from "./migrate.ts";
+import { nameFile } from "./name-file.ts";
 import { SqliteStatements } from "./statements.ts";
 
 export type { Connection } from "./driver.ts";
@@ -65,7 +66,9 @@ const checkpointPagesMax = 64_000;
  */
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
   makePrivateFile(options.path);
-  const { writer, reader } = openConnections(options.path, options.versions ?? schemaVersions);
+  const { writer, reader } = nameFile(options.path, () =>
+    openConnections(options.path, options.versions ?? schemaVersions),
+  );
   const log = new LogSync(`${options.path}-wal`, () => truncation.request(), options.syncLog);
   const truncate = writer.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
   const truncateLog = () => !log.hasFailed && truncate.get()?.busy === 0;
