@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { type Database, ForeignDatabaseError } from "../database/database.ts";
 import { createForwarderNote } from "../database/forwarder-note.ts";
 import { createInspection } from "../database/inspection.ts";
+import { refuseMovedDatabase } from "../database/move-marks.ts";
 import { embeddedFileOf } from "../database/open-database.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
 import { createEmailStore } from "../mail/store/emails.ts";
@@ -86,6 +87,10 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
   const now = io.clock.now();
   return [
     ...(await check("database", async () => soundness(config, await inspection.problems()))),
+    ...(await check("move", async () => {
+      await refuseMovedDatabase(db);
+      return [];
+    })),
     ...(await check("key ring", () => checkKeyring({ config, random: io.random, now }, db))),
     ...(await check("clock", async () => await watchClock(io, await inspection.newestTime()))),
     ...(await check("forwarders", async () => checkForwarders(await createForwarderNote(db).find()))),

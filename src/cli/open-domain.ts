@@ -6,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import { readOrMakeMasterKeyFile } from "../config/master-key-file.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
+import { refuseMovedDatabase } from "../database/move-marks.ts";
 import { embeddedFileOf, openDatabase, refuseForeignFile } from "../database/open-database.ts";
 import { type Domain, openDomain, openKeyring } from "../domain.ts";
 import { createHashAttempts } from "../limits/hash-attempts.ts";
@@ -25,7 +26,7 @@ export const shell: Administrator = { userId: null, email: "shell", address: "" 
 /**
  * Opens the accounts for one command, whether a server runs or not, and closes them afterwards.
  * @param whenMissing "make": a missing database is created, as by the server's first start.
- * @throws CommandRefused if the database is missing and must not be created.
+ * @throws CommandRefused if the database is missing and must not be created; Error for the operator if its data were moved.
  */
 export async function withAccounts(
   config: Config,
@@ -37,6 +38,7 @@ export async function withAccounts(
   else if (await isMissing(config, io)) await withDomain(config, io, async () => undefined);
   const db = await openDatabaseOf(config, io);
   try {
+    await refuseMovedDatabase(db);
     await work(await openAccounts(config, db, io));
   } finally {
     await db.close();

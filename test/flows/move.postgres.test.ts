@@ -39,6 +39,18 @@ const startAt = (databases: Databases, address: string, clock: TestClock): Promi
 const move = (databases: Databases, from: string, to: string) =>
   runProgram(["move", "--from", from, "--to", to], settingsAt(databases, from));
 
+/** A command would change what no server serves any more. */
+async function expectMovedAway(databases: Databases, from: string) {
+  const refused = /^The data of this database were moved to another one/;
+  const disable = ["user", "disable", "--email", "owner@example.com"];
+  for (const command of [["user", "list"], disable]) {
+    const run = await runProgram(command, settingsAt(databases, from));
+    expect(run).toMatchObject({ exitCode: 1, stdout: "", stderr: expect.stringMatching(refused) });
+  }
+  const doctor = await runProgram(["doctor"], { ...settingsAt(databases, from), PORT: "1" });
+  expect(doctor).toMatchObject({ exitCode: 1, stdout: expect.stringMatching(/^fail {2}move: The data of this/m) });
+}
+
 /** The lines of the tables in the output: name, rows, digest. */
 const digestsIn = (output: string) => output.split("\n").filter((line) => /rows {2}[0-9a-f]{64}$/.test(line));
 
@@ -111,6 +123,7 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   expect(there).toMatchObject({ exitCode: 0 });
   expect(there.stdout).toContain("both databases were read completely and are equal");
   await expect(startAt(databases, databases.sqlite, clock)).rejects.toThrow(/were moved to another one/);
+  await expectMovedAway(databases, databases.sqlite);
 
   const moved = await startAt(databases, databases.postgres, clock);
   // The claim cannot be repeated after the move, so its payload is not moved either.
@@ -138,6 +151,7 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
 
   const back = await move(databases, databases.postgres, databases.second);
   expect(back).toMatchObject({ exitCode: 0 });
+  await expectMovedAway(databases, databases.postgres);
   const returned = await startAt(databases, databases.second, clock);
   expect(await retrieve(returned, latest)).toMatchObject({ payload: "made on PostgreSQL" });
   expect(await retrieve(returned, anonymous)).toMatchObject({ payload: "nobody's", views_remaining: 0 });
