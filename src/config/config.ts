@@ -105,7 +105,7 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     masterKeys,
     /** Whether the data of a Password Pusher, in whose place this server runs, are imported; undefined: not decided. */
     moveIn: moveInConfig(parsed.moveIn, report),
-    ...accessConfig(parsed.access),
+    ...accessConfig(parsed.access, report),
     policy: policyConfig(parsed.policies, { sendsMail: canSendMail, kinds, kindRows: parsed }, report),
     accounts: {
       ...accountsConfig(parsed.accounts, parsed.mail, canSendMail, report),
@@ -118,7 +118,7 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     /** undefined: single sign-on is off. */
     singleSignOn,
     /** undefined: the identity provider manages no accounts. */
-    scim: scimConfig(parsed.scim),
+    scim: scimConfig(parsed.scim, singleSignOn !== undefined, report),
     ...networkConfig(parsed.network, report),
     ...limitsConfig(parsed.limits),
     ...monitoringConfig(parsed.monitoring, report),

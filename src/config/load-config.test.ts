@@ -379,6 +379,10 @@ describe("warnings", () => {
       [{ PWP__POLICY__KINDS: "url", PWP__ENABLE_URL_PUSHES: "false" }, /^Nobody can create pushes: PWP__POLICY__KINDS/],
       [{ ...https, PWP__OIDC__ISSUER: "https://id.example.com" }, /needs PWP__OIDC__CLIENT_ID/],
       [{ PWP__OIDC__ISSUER: "https://id.example.com", PWP__OIDC__CLIENT_ID: "a" }, /needs PWP__OVERRIDE_BASE_URL/],
+      [{ PWP__SCIM__TOKEN: "s".repeat(32) }, /^PWP__SCIM__TOKEN is set, and single sign-on is off/],
+      [{ PWP__ALLOW_ANONYMOUS: "false", PWP__REQUESTS__ALLOW_ANONYMOUS: "true" }, /while PWP__ALLOW_ANONYMOUS is off/],
+      [{ PWP__REQUESTS__ENABLED: "false", PWP__REQUESTS__ALLOW_ANONYMOUS: "true" }, /while PWP__REQUESTS__ENABLED is/],
+      [{ PWP__ENABLE_FILE_PUSHES: "false", PWP__FILES__ALLOW_ANONYMOUS: "true" }, /while PWP__ENABLE_FILE_PUSHES is/],
       [
         {
           ...https,

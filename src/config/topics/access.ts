@@ -1,4 +1,4 @@
-import { type ParsedGroup, setting, valuesOf } from "../setting.ts";
+import { type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
 import { boolean } from "../value-types.ts";
 
 /** The switches for kinds of push are mapped in kinds.ts. */
@@ -57,8 +57,12 @@ export const accessSettings = {
   },
 };
 
-export function accessConfig(rows: ParsedGroup<typeof accessSettings>) {
+export function accessConfig(rows: ParsedGroup<typeof accessSettings>, report: SettingReport) {
   const { filePushes, urlPushes, qrPushes, ...access } = valuesOf(rows);
   const { requestsEnabled, allowAnonymous, allowAnonymousRequests } = access;
+  const off = [rows.requestsEnabled, rows.allowAnonymous].find(({ value }) => !value);
+  if (allowAnonymousRequests && off !== undefined) {
+    report.warn(`${rows.allowAnonymousRequests.env} has no effect while ${off.env} is off.`);
+  }
   return { ...access, allowAnonymousRequests: requestsEnabled && allowAnonymous && allowAnonymousRequests };
 }

@@ -154,8 +154,9 @@ export function filesConfig(
   access: ParsedGroup<typeof accessSettings>,
   report: SettingReport,
 ) {
-  if (uploads.allowAnonymous.value && !access.allowAnonymous.value) {
-    report.warn(`${uploads.allowAnonymous.env} has no effect while ${access.allowAnonymous.env} is off.`);
+  const off = [access.allowAnonymous, access.filePushes].find(({ value }) => !value);
+  if (uploads.allowAnonymous.value && off !== undefined) {
+    report.warn(`${uploads.allowAnonymous.env} has no effect while ${off.env} is off.`);
   }
   const { maxFileUploads } = uploads;
   if (maxFileUploads.value > filesMax) {

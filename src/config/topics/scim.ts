@@ -1,4 +1,4 @@
-import { optionalSetting, type ParsedGroup } from "../setting.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport } from "../setting.ts";
 import { accepted, rejected, type ValueType } from "../value-types.ts";
 
 /** RFC 6750: the characters allowed after `Bearer`. Long enough that it cannot be guessed. */
@@ -28,6 +28,11 @@ export const scimSettings = {
 };
 
 /** @returns undefined: SCIM is off. */
-export function scimConfig({ token }: ParsedGroup<typeof scimSettings>) {
+export function scimConfig({ token }: ParsedGroup<typeof scimSettings>, signOn: boolean, report: SettingReport) {
+  if (token.value !== undefined && !signOn) {
+    report.warn(
+      `${token.env} is set, and single sign-on is off: the accounts of the provider have no password to sign in with.`,
+    );
+  }
   return token.value === undefined ? undefined : { tokens: token.value };
 }
