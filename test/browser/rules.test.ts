@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { answerTo, newPushForm } from "../support/browser-forms.ts";
+import { answerTo, createLink, newPushForm } from "../support/browser-forms.ts";
 import { openMailSink } from "../support/mail-sink.ts";
 import { openSite } from "../support/site.ts";
 
@@ -23,6 +23,7 @@ const everyRuleButSealing = {
   PWP__REQUESTS__ENABLED: "false",
 };
 const site = openSite(everyRuleButSealing);
+const longPassphrases = openSite({ PWP__POLICY__PASSPHRASE_MIN_LENGTH: "64" });
 const sealing = openSite({ ...everyRuleButSealing, PWP__POLICY__ENCRYPTION_REQUIRED: "true" });
 
 const mailRule = rules.mailDomains({ domains: "example.com" });
@@ -137,4 +138,14 @@ describe("under every rule at once", () => {
     expect((await answerTo(page, () => form.submit.click())).status()).toBe(422);
     expect(await shownText(page)).toContain(rules.encryption);
   });
+});
+
+it("suggests a passphrase that is as long as the rules ask", async () => {
+  const { page } = await longPassphrases.visit();
+  await page.goto("/");
+  const form = newPushForm(page);
+  await form.payload.fill("secret");
+  await page.getByRole("button", { name: en.newPush.suggestPassphrase }).click();
+  expect((await form.passphrase.inputValue()).length).toBeGreaterThanOrEqual(64);
+  await createLink(page);
 });

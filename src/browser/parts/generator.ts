@@ -121,7 +121,14 @@ export function enablePassphraseSuggestions(randomBelow: RandomBelow): void {
     const field = document.getElementById(button.dataset.suggestPassphrase ?? "");
     if (!(field instanceof HTMLInputElement)) continue;
     button.addEventListener("click", () => {
-      field.value = suggestWords(suggestedWords, false, randomBelow).text;
+      // The rules may ask for more characters; without a rule, `minLength` is -1.
+      let words = suggestedWords;
+      let text = suggestWords(words, false, randomBelow).text;
+      while (text.length < field.minLength) {
+        words += 1;
+        text = suggestWords(words, false, randomBelow).text;
+      }
+      field.value = text;
       field.type = "text";
       field.focus();
     });
