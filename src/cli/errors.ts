@@ -7,7 +7,7 @@ export class CommandRefused extends Error {
   override readonly name = "CommandRefused";
 }
 
-/** Mistakes in settings, which prevent every command. */
+/** Mistakes in settings, which prevent every command, or in the options of one. */
 export class WrongSettings extends Error {
   override readonly name = "WrongSettings";
   readonly mistakes: readonly string[];

@@ -58,7 +58,7 @@ it.each([
   [["--anonymous", "--owned"], "Give either --anonymous or --owned.\n"],
 ])("pushes end refuses the options %j", async (options, stderr) => {
   const cli = makeTestCli();
-  expect(await cli.run(["pushes", "end", ...options, "--yes"])).toEqual({ exitCode: 1, stdout: "", stderr });
+  expect(await cli.run(["pushes", "end", ...options, "--yes"])).toEqual({ exitCode: 2, stdout: "", stderr });
 });
 
 /** One owned push, that was viewed once by a browser with a hostile name. */
@@ -122,15 +122,15 @@ it("pushes end and pushes delete act on one push", async () => {
 });
 
 it.each([
-  [["audit"], "Give either --id or --link-stdin.\n"],
-  [["audit", "--id", "1", "--link-stdin"], "Give either --id or --link-stdin.\n"],
-  [["audit", "--id", "x"], "--id must be the number of a push.\n"],
-  [["audit", "--id", "99"], "There is no push with this id.\n"],
-  [["delete", "--id", "99", "--yes"], "There is no push with this id.\n"],
-  [["end", "--id", "99", "--yes"], "There is no push with this id.\n"],
-  [["end", "--id", "99", "--anonymous", "--yes"], "Name one push, or say which pushes: not both.\n"],
-])("pushes refuses %j", async (options, stderr) => {
+  [["audit"], "Give either --id or --link-stdin.\n", 2],
+  [["audit", "--id", "1", "--link-stdin"], "Give either --id or --link-stdin.\n", 2],
+  [["audit", "--id", "x"], "--id must be the number of a push.\n", 2],
+  [["audit", "--id", "99"], "There is no push with this id.\n", 1],
+  [["delete", "--id", "99", "--yes"], "There is no push with this id.\n", 1],
+  [["end", "--id", "99", "--yes"], "There is no push with this id.\n", 1],
+  [["end", "--id", "99", "--anonymous", "--yes"], "Name one push, or say which pushes: not both.\n", 2],
+])("pushes refuses %j", async (options, stderr, exitCode) => {
   const cli = makeTestCli();
   await makeCliUser(cli);
-  expect(await cli.run(["pushes", ...options])).toEqual({ exitCode: 1, stdout: "", stderr });
+  expect(await cli.run(["pushes", ...options])).toEqual({ exitCode, stdout: "", stderr });
 });

@@ -11,7 +11,7 @@ import {
   type TrailEvent,
 } from "../pushes/pushes.ts";
 import type { CliIo, CommandDeps } from "./cli-io.ts";
-import { CommandRefused } from "./errors.ts";
+import { CommandRefused, WrongSettings } from "./errors.ts";
 import { refuseWithoutData, shell, withDomain } from "./open-domain.ts";
 import { readLine } from "./read-line.ts";
 import { getConfig } from "./settings.ts";
@@ -50,15 +50,15 @@ interface OnePush {
   readonly linkStdin?: true;
 }
 
-/** @throws CommandRefused unless exactly one push is named and exists. */
+/** @throws WrongSettings unless exactly one push is named; CommandRefused if it does not exist. */
 async function findOne({ id, linkStdin }: OnePush, { pushes }: Domain, io: CliIo): Promise<number> {
-  if ((id === undefined) === (linkStdin === undefined)) throw new CommandRefused("Give either --id or --link-stdin.");
+  if ((id === undefined) === (linkStdin === undefined)) throw new WrongSettings(["Give either --id or --link-stdin."]);
   if (id === undefined) {
     const found = await pushes.findIdByLink(await readLine(io.stdin, "link"));
     if (found === undefined) throw new CommandRefused("No push has this link.");
     return found;
   }
-  if (!/^[1-9]\d{0,14}$/.test(id)) throw new CommandRefused("--id must be the number of a push.");
+  if (!/^[1-9]\d{0,14}$/.test(id)) throw new WrongSettings(["--id must be the number of a push."]);
   return Number(id);
 }
 
@@ -157,8 +157,8 @@ function addEnd(pushes: Command, { io }: CommandDeps): void {
     )
     .action(async (options: EndOptions) => {
       const isOne = options.id !== undefined || options.linkStdin === true;
-      if (isOne && isFiltered(options)) throw new CommandRefused("Name one push, or say which pushes: not both.");
-      if (isOne && options.dryRun === true) throw new CommandRefused("--dry-run is for several pushes.");
+      if (isOne && isFiltered(options)) throw new WrongSettings(["Name one push, or say which pushes: not both."]);
+      if (isOne && options.dryRun === true) throw new WrongSettings(["--dry-run is for several pushes."]);
       const config = getConfig(io);
       if (isOne) {
         await refuseWithoutData(config, io);
@@ -204,12 +204,12 @@ function isFiltered({ fromNetwork, olderThan, largerThan, anonymous, owned }: En
   return [fromNetwork, olderThan, largerThan, anonymous, owned].some((option) => option !== undefined);
 }
 
-/** @throws CommandRefused for an invalid option, or if none restricts which pushes are meant. */
+/** @throws WrongSettings for an invalid option, or if none restricts which pushes are meant. */
 function filterOf(options: EndOptions): BulkEndingFilter {
   const { fromNetwork, olderThan, largerThan, anonymous, owned } = options;
   const network = fromNetwork === undefined ? "" : readEndingNetwork(fromNetwork.trim());
-  if (network === undefined) throw new CommandRefused("--from-network must be an IP address or a CIDR network.");
-  if (anonymous === true && owned === true) throw new CommandRefused("Give either --anonymous or --owned.");
+  if (network === undefined) throw new WrongSettings(["--from-network must be an IP address or a CIDR network."]);
+  if (anonymous === true && owned === true) throw new WrongSettings(["Give either --anonymous or --owned."]);
   const owner = owned === true ? "owned" : "all";
   const filter: BulkEndingFilter = {
     network,
@@ -218,7 +218,7 @@ function filterOf(options: EndOptions): BulkEndingFilter {
     owners: anonymous === true ? "anonymous" : owner,
   };
   if (!isRestricted(filter)) {
-    throw new CommandRefused("Say which pushes: --from-network, --older-than, --larger-than, --anonymous or --owned.");
+    throw new WrongSettings(["Say which pushes: --from-network, --older-than, --larger-than, --anonymous or --owned."]);
   }
   return filter;
 }
@@ -226,6 +226,6 @@ function filterOf(options: EndOptions): BulkEndingFilter {
 function read(option: string, type: ValueType<number>, text: string | undefined): number {
   if (text === undefined) return 0;
   const parsed = type.parse(text.trim());
-  if (!parsed.ok) throw new CommandRefused(`${option} must be ${type.allowed}.`);
+  if (!parsed.ok) throw new WrongSettings([`${option} must be ${type.allowed}.`]);
   return parsed.value;
 }
