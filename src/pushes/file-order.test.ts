@@ -24,14 +24,17 @@ function fallingIds() {
 /** Operations that draw such ids. */
 const pushesOf = (fixture: TestDomain) => createPushes(pushDepsOf(fixture, { ids: fallingIds() }));
 
+/** As of a sealed file, so that every kind of push takes it. */
+const contentIn = (name: string) => `age-encryption.org/v1\n-> X25519 in ${name}`;
+
 async function add(upload: Upload, files: readonly string[]): Promise<Upload> {
-  for (const name of files) await upload.addFile(makeFile(name, `in ${name}`));
+  for (const name of files) await upload.addFile(makeFile(name, contentIn(name)));
   return upload;
 }
 
 /** Sends a file in a request of its own. @returns its address. */
 async function sendAlone(pushes: Pushes, name: string): Promise<string> {
-  const bytes = Buffer.from(`in ${name}`);
+  const bytes = Buffer.from(contentIn(name));
   const file = { filename: name, contentType: "text/plain", sizeBytes: bytes.length };
   const { address } = await pushes.openUpload(file, owner);
   await pushes.receiveUpload(address, 0, chunksOf(bytes), owner);
@@ -47,7 +50,7 @@ async function create(pushes: Pushes, request: CreatePush = {}, files = names): 
 async function expectOrder(fixture: TestDomain, urlToken: string, expected: readonly string[]): Promise<void> {
   const { pushes } = fixture.domain;
   const found = await contents(fixture, urlToken);
-  expect(Object.entries(found)).toEqual(expected.map((name) => [name, `in ${name}`]));
+  expect(Object.entries(found)).toEqual(expected.map((name) => [name, contentIn(name)]));
   const editable = await pushes.findEditable(urlToken, owner);
   expect(editable?.files.map(({ filename }) => filename)).toEqual(expected);
 }
@@ -103,7 +106,7 @@ describe.each(["folder", "S3"])(
         ownerId: 7,
         name: "",
         note: "",
-        open: { payload: "", passphrase: "", files: names.map((name) => makeFile(name, `in ${name}`)) },
+        open: { payload: "", passphrase: "", files: names.map((name) => makeFile(name, contentIn(name))) },
         end: null,
         expireAfterDays: 7,
         expireAfterViews: 50,

@@ -142,6 +142,26 @@ describe("refused with the field to correct", () => {
     expect(await problemsOf({ encryption: "age" })).toEqual(problem);
   });
 
+  test("a file that was not sealed, with a sealed payload or none, in JSON or a form", async () => {
+    const { recipient } = await makeLinkKey();
+    const payload = await sealText("x", recipient, "");
+    const sealed = Buffer.from(
+      await new Response(await sealFile(new Blob(["x"]).stream(), recipient)).arrayBuffer(),
+    ).toString("base64");
+    const problem = { files: ["must be age files: encryption says that they were sealed before they were sent."] };
+    const plain = [Buffer.alloc(0), Buffer.from("short"), Buffer.from("a file that somebody has forgotten to seal")];
+    for (const data of plain.map((bytes) => bytes.toString("base64"))) {
+      const files = [sealed, data].map((each, at) => ({ filename: `${at}.age`, data: each }));
+      expect(await problemsOf({ kind: "file", files, encryption: "age" }, owner())).toEqual(problem);
+      expect(await problemsOf({ payload, files, encryption: "age" }, owner())).toEqual(problem);
+    }
+    const form = new FormData();
+    form.append("push[files][]", new Blob(["a file that somebody has forgotten to seal"]), "1.age");
+    form.append("push[encryption]", "age");
+    const sent = await fetch(`${await app.listen()}/api/v2/pushes`, { method: "POST", headers: owner(), body: form });
+    expect([sent.status, await sent.json()]).toEqual([422, problem]);
+  });
+
   test("a passphrase, which the server must not see", async () => {
     const payload = await sealText("x", (await makeLinkKey()).recipient, "");
     expect(await problemsOf({ payload, encryption: "age", passphrase: "open" })).toEqual({

@@ -70,3 +70,12 @@ function lockOf(binary: string): AgeLock | undefined {
   if (locks.length === 1 && locks[0] === "scrypt") return "passphrase";
   return locks.every((type) => type === "X25519") ? "identity" : undefined;
 }
+
+const versionLine = "age-encryption.org/v1\n";
+/** As many first bytes of a file as `beginsAsAgeFile` needs; an age file has more. */
+export const ageBeginningBytes = Math.max(versionLine.length, beginning.length);
+
+/** @param binary the first bytes of a file, one character per byte. @returns whether it begins as an age file, armored or not. */
+export function beginsAsAgeFile(binary: string): boolean {
+  return binary.startsWith(versionLine) || binary.startsWith(beginning);
+}

@@ -22,6 +22,7 @@ import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
 import { type RequestedPush, requestedPush } from "./requested-push.ts";
 import { resolvePreset } from "./resolve-preset.ts";
+import { findUnsealedFiles } from "./sealed-files.ts";
 import { assertComplete, ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
 
 export function createOperations(deps: PushDeps) {
@@ -88,6 +89,7 @@ async function sealAndInsert(
     ...findProblems(request, kind, deps.config, await limitsFor(deps, kind, actor)),
     ...findLinkDeliveryProblems(deps, request, actor),
     ...(await findOptionProblems(deps, request, actor)),
+    ...(await findUnsealedFiles(deps, request, upload)),
   });
   const askedKey = creationKeyOf(deps, request, actor);
   const compared = askedKey && { request, requested: requestedPush(deps, request, kind, actor), upload };
