@@ -35,7 +35,11 @@ function addCheck(oidc: Command, { io, setExitCode }: CommandDeps): void {
 }
 
 function getSingleSignOn({ singleSignOn }: Config): SingleSignOnSettings {
-  if (singleSignOn === undefined) throw new CommandRefused("Single sign-on is off: set PWP__OIDC__ISSUER first.");
+  if (singleSignOn === undefined) {
+    throw new CommandRefused(
+      "Single sign-on is off: it needs PWP__OIDC__ISSUER, PWP__OIDC__CLIENT_ID and PWP__OVERRIDE_BASE_URL.",
+    );
+  }
   return singleSignOn;
 }
 
