@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createUser, makeCliUser, makeTestCli, password } from "../../test/support/cli.ts";
@@ -46,6 +46,15 @@ describe("doctor", () => {
       clock: "ok",
     });
     expect(existsSync(cli.dataDir)).toBe(false);
+  });
+
+  it("reports a restore that was interrupted", async () => {
+    const cli = makeTestCli();
+    await makeCliUser(cli);
+    mkdirSync(join(cli.dataDir, "restore-unfinished"));
+    const run = await cli.run(["doctor"], { environment: nobody });
+    expect(run.exitCode).toBe(1);
+    expect(run.stdout).toMatch(/^fail {2}database: A restore into .* is running or was interrupted/m);
   });
 
   it("reports a database that is sealed under another key, and a new key that no server has loaded yet", async () => {

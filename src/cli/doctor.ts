@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import type { Config } from "../config/config.ts";
+import { refuseUnfinishedRestore } from "../config/data-folder.ts";
 import { type Database, ForeignDatabaseError } from "../database/database.ts";
 import { createForwarderNote } from "../database/forwarder-note.ts";
 import { createInspection } from "../database/inspection.ts";
@@ -69,6 +70,7 @@ function settingFindings(warnings: readonly string[]): Finding[] {
 
 /** The checks that need the database; the clock is checked in any case. */
 async function checkStore(config: Config, io: CliIo): Promise<Finding[]> {
+  refuseUnfinishedRestore(config.dataDir);
   const path = embeddedFileOf(config.database);
   if (path !== undefined && !existsSync(path)) {
     const missing = fail("database", `${path} does not exist: start the server once, or check DATA_DIR.`);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Accounts, type Administrator, createAccounts, type User } from "../accounts/accounts.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
+import { refuseUnfinishedRestore } from "../config/data-folder.ts";
 import { readOrMakeMasterKeyFile } from "../config/master-key-file.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
@@ -26,7 +27,8 @@ export const shell: Administrator = { userId: null, email: "shell", address: "" 
 /**
  * Opens the accounts for one command, whether a server runs or not, and closes them afterwards.
  * @param whenMissing "make": a missing database is created, as by the server's first start.
- * @throws CommandRefused if the database is missing and must not be created; Error for the operator if its data were moved.
+ * @throws CommandRefused if the database is missing and must not be created; Error for the operator if its data were moved or
+ * are being restored.
  */
 export async function withAccounts(
   config: Config,
@@ -34,6 +36,7 @@ export async function withAccounts(
   whenMissing: "make" | "refuse",
   work: (accounts: Accounts) => Promise<void>,
 ): Promise<void> {
+  refuseUnfinishedRestore(config.dataDir);
   if (whenMissing === "refuse") await refuseWithoutData(config, io);
   else if (await isMissing(config, io)) await withDomain(config, io, async () => undefined);
   const db = await openDatabaseOf(config, io);

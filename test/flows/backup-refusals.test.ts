@@ -238,6 +238,13 @@ describe("existing data", () => {
       sentence,
     );
     await expect(fixture.open(dataDir)).rejects.toThrow(sentence);
+    // Also where its database is in place already.
+    for (const command of [
+      ["user", "list"],
+      ["user", "create", "--email", "a@example.com", "--show-password"],
+    ]) {
+      expect(await fixture.refused(command, { dataDir })).toContain(sentence);
+    }
     expect(readdirSync(dataDir)).toEqual(["restore-unfinished"]);
   });
 });
