@@ -14,7 +14,7 @@ export const accessSettings = {
     }),
     keepLinks: setting({
       env: "PWP__KEEP_LINKS",
-      doc: "Whether the server stores the links of users' pushes and requests, encrypted, so that their lists show them. When off, a link is shown once and lists show none: the owner needs it to edit the push or read its audit trail, and a repeated creation is refused. Answers to requests keep theirs, because nobody else has them.",
+      doc: "Whether the server stores the links of users' pushes and requests, encrypted, so that their lists show them. When off, a link is shown once and lists show none, apart from those that were stored before: the owner needs it to edit the push or read its audit trail, and a repeated creation is refused. Answers to requests keep theirs, because nobody else has them.",
       type: boolean,
       default: "true",
     }),
