@@ -422,6 +422,8 @@ export type OwnedRequest = {
   readonly identity_sealed: string;
   /** The link to send to those who shall answer; empty if the url_token is. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
   readonly html_url: string;
+  /** Your page of the answers, which the identity behind # opens; empty if the url_token is. */
+  readonly answers_url: string;
 };
 
 export type RequestList = readonly ({
@@ -445,6 +447,8 @@ export type RequestList = readonly ({
   readonly identity_sealed: string;
   /** The link to send to those who shall answer; empty if the url_token is. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
   readonly html_url: string;
+  /** Your page of the answers, which the identity behind # opens; empty if the url_token is. */
+  readonly answers_url: string;
 })[];
 
 export type RequestAnswers = {
@@ -468,6 +472,8 @@ export type RequestAnswers = {
   readonly identity_sealed: string;
   /** The link to send to those who shall answer; empty if the url_token is. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
   readonly html_url: string;
+  /** Your page of the answers, which the identity behind # opens; empty if the url_token is. */
+  readonly answers_url: string;
   /** The answers, oldest first. Each is a push of yours: retrieve it as any other, and open what you get with the identity. */
   readonly pushes: readonly ({
     readonly expire_after_views: number;

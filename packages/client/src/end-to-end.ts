@@ -178,11 +178,10 @@ export async function makeRequestKey(passphrase: string) {
   return {
     fields: { recipient, encryption_check: check, identity_sealed: sealed, owner_proof: proof },
     async complete(made: OwnedRequest): Promise<CreatedRequest> {
-      const answers = `${made.html_url.replace(/#.*/, "")}/answers`;
       return {
         ...made,
         html_url: await linkToSend(made.html_url, recipient),
-        private_link: passphrase === "" ? `${answers}#${identity}` : answers,
+        private_link: passphrase === "" ? `${made.answers_url}#${identity}` : made.answers_url,
       };
     },
   };

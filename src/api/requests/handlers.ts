@@ -85,7 +85,7 @@ function presentCommon(request: Omit<OpenRequest, "askedBy" | "urlToken"> & Pick
   };
 }
 
-function presentOwned(owned: ListedRequest, { pushBaseUrl }: FastifyRequest): OwnedRequestAnswer {
+function presentOwned(owned: ListedRequest, { baseUrl, pushBaseUrl }: FastifyRequest): OwnedRequestAnswer {
   return {
     ...presentCommon(owned),
     created_at: timestamp(owned.createdAt),
@@ -94,5 +94,7 @@ function presentOwned(owned: ListedRequest, { pushBaseUrl }: FastifyRequest): Ow
     encryption_check: owned.encryptionCheck,
     identity_sealed: owned.identitySealed,
     html_url: owned.urlToken === null ? "" : `${pushBaseUrl}/requests/${owned.urlToken}#${owned.fingerprint}`,
+    // A gateway has no page of answers.
+    answers_url: owned.urlToken === null ? "" : `${baseUrl}/requests/${owned.urlToken}/answers`,
   };
 }

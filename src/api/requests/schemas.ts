@@ -35,6 +35,9 @@ const owned = {
       "The link to send to those who shall answer; empty if the url_token is. Behind # is the fingerprint of your recipient, which they compare: the first " +
       "32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient.",
   }),
+  answers_url: Type.String({
+    description: "Your page of the answers, which the identity behind # opens; empty if the url_token is.",
+  }),
 };
 export const RequestAnswer = Type.Object({ ...open });
 export const OwnedRequestAnswer = Type.Object({ ...owned });

@@ -48,6 +48,20 @@ describe("the command", () => {
     expect(opened).toMatchObject({ exitCode: 3, stderr: "Nobody has answered yet.\n" });
   });
 
+  test("prints a private link of the complete server where links to send lead to a gateway", async () => {
+    await using behind = await startTestApp({ environment: { PWP__PUBLIC_GATEWAY_URL: "https://open.example.com" } });
+    const address = await behind.listen();
+    const environment = { SEALPUSH_SERVER: address, SEALPUSH_TOKEN: await behind.makeToken("ada@example.com") };
+    const program = makeClientProgram("whole", environment);
+    const { toSend, privateLink } = linksIn(await program.run(["request", "Root password"]));
+    expect(toSend).toMatch(/^https:\/\/open\.example\.com\/requests\//);
+    expect(privateLink.startsWith(`${address}/requests/`)).toBe(true);
+    expect(await program.run(["open", privateLink])).toMatchObject({
+      exitCode: 3,
+      stderr: "Nobody has answered yet.\n",
+    });
+  });
+
   test("warns if the private link cannot be stored, and stores none of a key under a passphrase", async () => {
     const program = signedIn();
     const away = { environment: { XDG_CONFIG_HOME: "/proc/config" } };
