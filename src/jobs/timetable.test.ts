@@ -6,7 +6,7 @@ import { startMailSink } from "../../test/support/mail-sink.ts";
 import { dayMs, type Every, hourMs, minuteMs, secondMs, systemEvery } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
 import { jobNames } from "../database/job-runs.ts";
-import { heartbeatMs } from "../database/processes.ts";
+import { createProcessRegistry, heartbeatMs } from "../database/processes.ts";
 import { replaceAccessSecret } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -125,7 +125,7 @@ test("copies for repeated claims are removed while a sweep hangs", async () => {
   await timetable.stop();
 });
 
-test("a run of a job waits for the one before it, and none begins after a stop", async () => {
+test("a run of a job waits for the one before it, and a stop ends all and records it", async () => {
   await using fixture = await openTestDomain();
   const { domain, effects, clock } = fixture;
   const { every, tick } = manualTimes();
@@ -135,8 +135,12 @@ test("a run of a job waits for the one before it, and none begins after a stop",
     runs += 1;
     await held.promise;
   };
-  const watched = { ...domain, branding: { ...domain.branding, refresh } };
-  const timetable = await startTimetable(watched, { ...effects, every }, quietEvents(clock));
+  let stopSignal: AbortSignal | undefined;
+  const deliverDue = async (stop: AbortSignal) => {
+    stopSignal = stop;
+  };
+  const replaced = { branding: { ...domain.branding, refresh }, mail: { ...domain.mail, deliverDue } };
+  const timetable = await startTimetable({ ...domain, ...replaced }, { ...effects, every }, quietEvents(clock));
   tick(secondMs);
   tick(secondMs);
   expect(runs).toBe(1);
@@ -146,8 +150,13 @@ test("a run of a job waits for the one before it, and none begins after a stop",
     return runs;
   };
   await expect.poll(runsAfterNext).toBe(2);
-  await timetable.stop();
+  const stopping = timetable.stop();
+  expect(stopSignal?.aborted).toBe(true);
+  await stopping;
   expect(runsAfterNext()).toBe(2);
+  expect(await createProcessRegistry(domain.db).running(clock.now())).toEqual([]);
+  const theme = (await domain.jobs.list()).find(({ name }) => name === "theme");
+  expect(theme).toMatchObject({ succeededAt: clock.now() });
 });
 
 async function replaceSecret({ domain: { db, keyring }, effects: { random } }: TestDomain): Promise<void> {
