@@ -2,7 +2,13 @@ import { describe, expect, test } from "vitest";
 import { AppError } from "../base/errors.ts";
 import type { FairQueueLimits } from "../base/fair-queue.ts";
 import { systemRandom } from "../base/random.ts";
-import { adoptPasswordHash, createArgon2Queue, isOutdatedHash, makePassphraseSalt } from "./passphrase.ts";
+import {
+  adoptPasswordHash,
+  createArgon2Queue,
+  isOutdatedHash,
+  makeDummyHash,
+  makePassphraseSalt,
+} from "./passphrase.ts";
 import { hex } from "./test-support.ts";
 import vectors from "./vectors.json" with { type: "json" };
 
@@ -93,6 +99,8 @@ describe("Argon2id", () => {
     expect(await queue.verifyPassword(hash, "correct horse", "a")).toBe(true);
     expect(await queue.verifyPassword(hash, "correct horsf", "a")).toBe(false);
     expect(await queue.verifyPassword(hash, "", "a")).toBe(false);
+    // Trying an account that nobody has takes as long.
+    expect(makeDummyHash(systemRandom)).toMatch(/^argon2id:2:[\w+/]{22}:[\w+/]{43}$/);
   });
 });
 

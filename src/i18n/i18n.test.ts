@@ -107,6 +107,16 @@ describe("formats", () => {
 });
 
 describe("the region of numbers and dates", () => {
+  it("is kept for the last fifty regions: clients choose them", () => {
+    const of = (query: string) => chooseLocale({ query, account: undefined, acceptLanguage: undefined }).messages;
+    const british = of("en-GB");
+    expect(of("en-GB")).toBe(british);
+    const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+    for (const first of letters) for (const second of letters) of(`es-${first}${second}`);
+    for (const first of letters) for (const second of letters) of(`fr-${first}${second}`);
+    expect(of("en-GB")).not.toBe(british);
+  });
+
   const time = Date.UTC(2027, 2, 3, 14, 5);
   const dateFor = (
     acceptLanguage: string | undefined,
