@@ -150,13 +150,15 @@ test("a run of a job waits for the one before it, and a stop ends all and record
     return runs;
   };
   await expect.poll(runsAfterNext).toBe(2);
+  clock.advance(secondMs);
+  await expect.poll(runsAfterNext).toBe(3);
   const stopping = timetable.stop();
   expect(stopSignal?.aborted).toBe(true);
   await stopping;
-  expect(runsAfterNext()).toBe(2);
+  expect(runsAfterNext()).toBe(3);
   expect(await createProcessRegistry(domain.db).running(clock.now())).toEqual([]);
   const theme = (await domain.jobs.list()).find(({ name }) => name === "theme");
-  expect(theme).toMatchObject({ succeededAt: clock.now() });
+  expect(theme).toMatchObject({ startedAt: clock.now(), succeededAt: clock.now() });
 });
 
 async function replaceSecret({ domain: { db, keyring }, effects: { random } }: TestDomain): Promise<void> {
