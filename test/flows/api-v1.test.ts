@@ -183,7 +183,7 @@ describe("request bodies", () => {
     const { body } = await get("/api");
     const section = body.slice(body.indexOf(`aria-labelledby="${id}"`)).split("</section>")[0] ?? "";
     const listed = section.slice(section.indexOf(`Fields of ${wrapper}<`));
-    const named = [...listed.matchAll(/<dt><code>(\w+)<\/code> <span class="api-type">([^<]*)</g)];
+    const named = [...listed.matchAll(/<dt><code>(\w+)<\/code> <span class="api-type[^"]*">([^<]*)</g)];
     const loose = named.filter(([, , type]) => type === "boolean").map(([, name]) => name);
     expect(loose).toEqual([
       ...(url === "/r.json" ? [] : ["deletable_by_viewer"]),
