@@ -16,8 +16,11 @@ const mebibyte = 1024 * 1024;
 const containerMebibytes = Number(process.env.SEALPUSH_TEST_OVERLOAD_MEBIBYTES ?? "256");
 const seconds = Number(process.env.SEALPUSH_TEST_OVERLOAD_SECONDS ?? "10");
 
+/** On a disk: what files take in memory would count as the server's. */
+const newDataDirOnDisk = () => newDataDir("/var/tmp");
+
 /** With the memory limit of a container, if this machine supports one, and the environment of our image. */
-function startInContainer(dataDir = newDataDir()): Promise<ServerProcess> {
+function startInContainer(dataDir = newDataDirOnDisk()): Promise<ServerProcess> {
   const launcher = memoryLimit(containerMebibytes * mebibyte);
   const environment = { ...seedSettings, MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
   return startServer({ dataDir, environment, ...(launcher && { launcher }) });
@@ -25,7 +28,7 @@ function startInContainer(dataDir = newDataDir()): Promise<ServerProcess> {
 
 /** The same, with an account and what the largest bodies are sent to. */
 async function startSeeded() {
-  const dataDir = newDataDir();
+  const dataDir = newDataDirOnDisk();
   const run = async (argv: readonly string[], stdin = "") => {
     const { exitCode, stdout, stderr } = await runProgram(argv, { DATA_DIR: dataDir }, stdin);
     if (exitCode !== 0) throw new Error(stderr);

@@ -16,8 +16,8 @@ export interface ProcessRun {
 }
 
 /** A data folder that is removed after the test. */
-export function newDataDir(): string {
-  const folder = makeFolder();
+export function newDataDir(parent?: string): string {
+  const folder = makeFolder(parent);
   return join(folder, "data");
 }
 
