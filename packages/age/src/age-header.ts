@@ -72,8 +72,8 @@ function lockOf(binary: string): AgeLock | undefined {
 }
 
 const versionLine = "age-encryption.org/v1\n";
-/** As many first bytes of a file as `beginsAsAgeFile` needs; an age file has more. */
-export const ageBeginningBytes = Math.max(versionLine.length, beginning.length);
+/** As many first bytes of a file as `beginsAsAgeFile` needs, the longer beginning; an age file has more. */
+export const ageBeginningBytes = beginning.length;
 
 /** @param binary the first bytes of a file, one character per byte. @returns whether it begins as an age file, armored or not. */
 export function beginsAsAgeFile(binary: string): boolean {

@@ -15,8 +15,8 @@ const linkPath = /^(.*?)\/(?:[a-z]{2}(?:-[A-Za-z]{2,4})?\/)?[pfr]\/([A-Za-z0-9_-
 /** The link to send, and the private link to the answers. */
 const requestPath = /^(.*?)\/requests\/([A-Za-z0-9_-]{1,64})(\/answers)?\/?$/;
 
-/** What chats and mail programs make of the end of a link: an encoded `#` and what follows it, or punctuation. */
-const mangledEnd = /(?:%23(.+)|(?:%[\dA-Fa-f]{2}|[^\w/-])+)$/;
+/** Punctuation after a link, which chats and mail programs take for a part of it. They also encode its `#`. */
+const punctuation = /(?:%[\da-f]{2}|[^\w/-])+$/i;
 
 export interface RequestLinkParts extends LinkParts {
   /** The key of a private link; empty: there is none. */
@@ -27,25 +27,23 @@ export interface RequestLinkParts extends LinkParts {
 
 /** @returns undefined if the text is not the link of a push. */
 export function readLink(text: string): LinkParts | undefined {
-  const found = readParts(text, linkPath);
-  return found && { server: found.server, urlToken: found.urlToken, fragment: found.fragment };
+  return readParts(text, linkPath)?.link;
 }
 
 /** @returns undefined if the text is not a link of a request for a secret. */
 export function readRequestLink(text: string): RequestLinkParts | undefined {
   const found = readParts(text, requestPath);
   if (found === undefined) return undefined;
-  const { end, fragment, ...parts } = found;
-  return end === "" ? { ...parts, fragment: "", fingerprint: fragment } : { ...parts, fragment, fingerprint: "" };
+  const { link, end } = found;
+  return end === "" ? { ...link, fragment: "", fingerprint: link.fragment } : { ...link, fingerprint: "" };
 }
 
-function readParts(text: string, path: RegExp): (LinkParts & { readonly end: string }) | undefined {
+function readParts(text: string, path: RegExp): { readonly link: LinkParts; readonly end: string } | undefined {
   if (!URL.canParse(text)) return undefined;
-  const { protocol, origin, pathname, hash } = new URL(text);
-  const mangled = mangledEnd.exec(pathname);
-  const [, folder = "", urlToken, end = ""] = path.exec(pathname.slice(0, mangled?.index)) ?? [];
+  const { protocol, origin, pathname, hash } = new URL(text.replace("%23", "#").replace(punctuation, ""));
+  const [, folder = "", urlToken, end = ""] = path.exec(pathname) ?? [];
   if ((protocol !== "http:" && protocol !== "https:") || urlToken === undefined) return undefined;
-  return { server: `${origin}${folder}`, urlToken, end, fragment: hash.slice(1) || (mangled?.[1] ?? "") };
+  return { link: { server: `${origin}${folder}`, urlToken, fragment: hash.slice(1) }, end };
 }
 
 /** Whether it can name a push or a request. */
