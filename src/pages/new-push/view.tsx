@@ -226,9 +226,9 @@ interface SealChoiceProps {
 
 /** The rules for a passphrase that only the browser can check: the server does not get it. */
 const passphraseRules = (policy: Policy, messages: PageContext["messages"]) => ({
-  "data-passphrase-min": policy.passphraseMinLength,
-  "data-passphrase-common": policy.passphraseCommonAllowed ? "allowed" : "refused",
-  "data-passphrase-rule": ruleHint("passphrase", policy, messages),
+  "data-passphrase-min": policy.passphraseMinLength || undefined,
+  "data-passphrase-common": policy.passphraseCommonAllowed ? undefined : "refused",
+  "data-passphrase-rule": ruleHint("passphrase", policy, messages) || undefined,
 });
 
 /** Only owners have labels. */

@@ -38,7 +38,7 @@ export function Field({ id, label, hint, problem, wrongPassphrase, besideLabel, 
       {besideLabel === undefined ? (
         labelled
       ) : (
-        <div class="line field-head">
+        <div class="field-head">
           {labelled}
           {besideLabel}
         </div>

@@ -41,7 +41,6 @@ export function Icon({ name }: { readonly name: IconName }) {
       width="20"
       height="20"
       aria-hidden="true"
-      focusable="false"
     >
       <path d={shapes[name]} />
     </svg>

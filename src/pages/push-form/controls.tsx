@@ -92,7 +92,7 @@ function TextArea({ field, form, hint, placeholder, rows, required }: TextAreaPr
         }}
       />
       <p
-        class="counter field-hint"
+        class="counter"
         hidden
         data-counter-of={id}
         data-limit={form.limits.payloadCharactersMax}
