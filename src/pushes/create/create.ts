@@ -85,12 +85,7 @@ async function sealAndInsert(
   }: { readonly kind: KindName; readonly sending: Sending; readonly actor: Actor },
 ): Promise<CreatedPush> {
   const receivedAt = deps.clock.now();
-  assertNoProblems({
-    ...findProblems(request, kind, deps.config, await limitsFor(deps, kind, actor)),
-    ...findLinkDeliveryProblems(deps, request, actor),
-    ...(await findOptionProblems(deps, request, actor)),
-    ...(await findUnsealedFiles(deps, request, upload)),
-  });
+  assertNoProblems(await findProblemsOf(deps, request, kind, actor));
   const askedKey = creationKeyOf(deps, request, actor);
   const compared = askedKey && { request, requested: requestedPush(deps, request, kind, actor), upload };
   const earlier = compared && (await findRepeated(deps, askedKey, compared, actor));
@@ -98,6 +93,7 @@ async function sealAndInsert(
   const asked = await judgeCreation(deps, request, { kind, receivedAt }, actor);
   const arrivedAt = earlier && arrivalOf(deps.clock, receivedAt, earlier.databaseTime);
   assertComplete(upload);
+  assertNoProblems(await findUnsealedFiles(deps, request, upload));
   const { payload } = storedPayload(request);
   const payloadBytes = Buffer.byteLength(payload);
   await spent.charge(payloadBytes, deps.clock.now());
@@ -145,6 +141,19 @@ async function sealAndInsert(
   if (outcome === "link_secret_replaced") throw new Error(`Push ${id} was not sealed for any link secret.`);
   if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.emails);
   return { ...toOwnersPush(row, urlToken, now, keyring), repeated: false };
+}
+
+async function findProblemsOf(
+  deps: PushDeps,
+  request: CreatePush,
+  kind: KindName,
+  actor: Actor,
+): Promise<FieldProblems> {
+  return {
+    ...findProblems(request, kind, deps.config, await limitsFor(deps, kind, actor)),
+    ...findLinkDeliveryProblems(deps, request, actor),
+    ...(await findOptionProblems(deps, request, actor)),
+  };
 }
 
 function assertNoProblems(problems: FieldProblems): void {
