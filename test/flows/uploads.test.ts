@@ -1,4 +1,6 @@
 import { type ClientRequest, request as httpRequest } from "node:http";
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { sealText } from "@sealpush/age/seal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { patternBytes } from "../../src/crypto/stream-test-support.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -124,6 +126,26 @@ describe.each(["disk", "S3"])("with files on %s", (storage) => {
   }
 
   describe("a file in several requests", () => {
+    test("is refused as sealed if it is not, stays for the next attempt, and is taken if it begins as a sealed one", async () => {
+      const plain = patternBytes(segmentBytes + 7);
+      const sealed = Buffer.concat([Buffer.from("age-encryption.org/v1\n"), plain]);
+      for (const [bytes, status] of [
+        [plain, 422],
+        [sealed, 303],
+      ] as const) {
+        const url = await open(bytes.length);
+        await part(url, 0, bytes);
+        const form = new FormData();
+        form.set("push[kind]", "file");
+        form.append("push[uploads][]", addressOf(url));
+        form.set("push[encryption]", "age");
+        form.set("push[payload]", await sealText("x", (await makeLinkKey()).recipient, ""));
+        const answer = await sendForm(form);
+        expect([answer.statusCode, answer.body.includes('href="#push_files"')]).toEqual([status, status === 422]);
+        if (status === 422) await expectFile(await createPush([url]), bytes);
+      }
+    });
+
     test("is described by OPTIONS", async () => {
       expect((await ask({ method: "OPTIONS", headers: { "tus-resumable": "" } })).headers).toMatchObject({
         "tus-version": "1.0.0",
