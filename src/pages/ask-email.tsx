@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type { ClientContext } from "../accounts/accounts.ts";
 import { textOf } from "../http/body/form-fields.ts";
 import type { Messages } from "../i18n/i18n.ts";
@@ -9,7 +8,7 @@ import { EmailField } from "./parts/fields.tsx";
 import { FormNotices } from "./parts/form-messages.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
-import type { PageRequest } from "./request.ts";
+import type { PageRequest, Reply } from "./request.ts";
 import { type FormDeclaration, type FormState, takeForm, untouched } from "./take-form.ts";
 
 interface EmailPage {
@@ -23,7 +22,7 @@ interface EmailPage {
     to: { readonly email: string; readonly language: string; readonly client: ClientContext },
   ) => Promise<void>;
   /** The page of a server that sends no emails to accounts. */
-  readonly renderWithoutMail: (page: PageRequest, status: number) => FastifyReply;
+  readonly renderWithoutMail: (page: PageRequest, status: number) => Reply;
 }
 
 /** A page that asks for an email address and mails a link to it. It does not reveal whether an account has the address. */
@@ -40,8 +39,8 @@ export function emailPage(declared: EmailPage) {
   };
   return {
     declared,
-    show: (page: PageRequest): FastifyReply => render(page, "", false, untouched),
-    take: (page: PageRequest): Promise<FastifyReply> =>
+    show: (page: PageRequest): Reply => render(page, "", false, untouched),
+    take: (page: PageRequest): Promise<Reply> =>
       takeForm(page, form, async (email) => {
         if (page.services.config.accounts.emails) {
           await send(page, { email, language: page.messages.locale.tag, client: page.clientContext });

@@ -1,17 +1,16 @@
-import type { FastifyReply } from "fastify";
 import { textOf } from "../http/body/form-fields.ts";
 import { emailPage } from "./ask-email.tsx";
 import { MessagePage } from "./message-page.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { ButtonLink, Submit } from "./parts/buttons.tsx";
 import { PostForm } from "./parts/post-form.tsx";
-import type { PageRequest } from "./request.ts";
+import type { PageRequest, Reply } from "./request.ts";
 
 export const confirmationPath = "/users/confirmation";
 export const newConfirmationPath = `${confirmationPath}/new`;
 
 /** `GET /users/confirmation?confirmation_token=`. Shows a button, since mail scanners follow links. */
-export async function showConfirmation(page: PageRequest): Promise<FastifyReply> {
+export async function showConfirmation(page: PageRequest): Promise<Reply> {
   const token = page.query("confirmation_token");
   if (token === undefined) return page.redirect(newConfirmationPath);
   if (!(await page.services.accounts.isConfirmable(token))) return renderInvalidLink(page);
@@ -21,7 +20,7 @@ export async function showConfirmation(page: PageRequest): Promise<FastifyReply>
 }
 
 /** `POST /users/confirmation` */
-export async function confirmAccount(page: PageRequest): Promise<FastifyReply> {
+export async function confirmAccount(page: PageRequest): Promise<Reply> {
   const form = await page.form();
   const userId = await page.services.accounts.confirmAccount(textOf(form, "confirmation_token"));
   if (userId === undefined) return renderInvalidLink(page);
@@ -46,7 +45,7 @@ export const newConfirmationPage = emailPage({
   },
 });
 
-function renderInvalidLink(page: PageRequest): FastifyReply {
+function renderInvalidLink(page: PageRequest): Reply {
   return page.render(invalidConfirmationView, page.services.config.accounts.emails, { status: 404 });
 }
 

@@ -1,14 +1,13 @@
-import type { FastifyReply } from "fastify";
 import { renderGone } from "./gone.tsx";
 import { MessagePage } from "./message-page.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { HomeButton } from "./parts/buttons.tsx";
-import type { PageRequest } from "./request.ts";
+import type { PageRequest, Reply } from "./request.ts";
 import { ownPath } from "./return-path.ts";
 import { isOwn } from "./secret/model.ts";
 
 /** `POST /p/:token/expire` */
-export async function deletePush(page: PageRequest): Promise<FastifyReply> {
+export async function deletePush(page: PageRequest): Promise<Reply> {
   const { pushes } = page.services;
   const { next } = await page.form();
   const push = await page.findPush();

@@ -1,11 +1,10 @@
-import type { FastifyReply } from "fastify";
 import { textOf } from "../http/body/form-fields.ts";
 import { Layout } from "./layout.tsx";
 import { type Page, type PageContext, usePage } from "./page.ts";
 import { ButtonLink, Submit } from "./parts/buttons.tsx";
 import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
-import type { PageRequest } from "./request.ts";
+import type { PageRequest, Reply } from "./request.ts";
 
 /*
  * Confirming a new email address needs no session: the link may be opened in another browser, and having the link proves
@@ -13,7 +12,7 @@ import type { PageRequest } from "./request.ts";
  */
 
 /** `GET /users/confirmation/new_email?token=`. Shows a button, since mail scanners follow links. */
-export async function showEmailConfirmation(page: PageRequest): Promise<FastifyReply> {
+export async function showEmailConfirmation(page: PageRequest): Promise<Reply> {
   const token = page.query("token") ?? "";
   const email = await page.services.accounts.findNewEmail(token);
   if (email === undefined) return page.render(emailConfirmationView, { is: "invalid" }, { status: 404 });
@@ -21,7 +20,7 @@ export async function showEmailConfirmation(page: PageRequest): Promise<FastifyR
 }
 
 /** `POST /users/confirmation/new_email` */
-export async function confirmNewEmail(page: PageRequest): Promise<FastifyReply> {
+export async function confirmNewEmail(page: PageRequest): Promise<Reply> {
   const form = await page.form();
   const outcome = await page.services.accounts.confirmNewEmail(textOf(form, "token"), page.clientContext);
   if (outcome === "changed") return page.redirect(emailConfirmedPath);
@@ -29,7 +28,7 @@ export async function confirmNewEmail(page: PageRequest): Promise<FastifyReply> 
 }
 
 /** `GET /users/confirmation/new_email/done` */
-export function showEmailConfirmed(page: PageRequest): FastifyReply {
+export function showEmailConfirmed(page: PageRequest): Reply {
   return page.render(emailConfirmationView, { is: "changed" }, { selfPath: emailConfirmedPath });
 }
 

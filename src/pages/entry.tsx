@@ -1,16 +1,13 @@
-import type { FastifyReply } from "fastify";
 import { type PasswordProblem, passwordLimits } from "../accounts/accounts.ts";
 import { signInPath } from "../http/authentication.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import { MessagePage } from "./message-page.tsx";
 import type { Page, PageContext } from "./page.ts";
 import { ButtonLink } from "./parts/buttons.tsx";
-import type { PageRequest } from "./request.ts";
-
-type EntryHandler = (page: PageRequest) => FastifyReply | Promise<FastifyReply>;
+import type { PageHandler, PageRequest, Reply } from "./request.ts";
 
 /** A handler that answers 403 with an explanation if signing in is disabled. */
-export function ifSignInEnabled(handler: EntryHandler): EntryHandler {
+export function ifSignInEnabled(handler: PageHandler): PageHandler {
   return (page) => {
     const { loginsDisabled } = page.services.config.accounts;
     return loginsDisabled ? renderClosed(page, "sign-in") : handler(page);
@@ -18,7 +15,7 @@ export function ifSignInEnabled(handler: EntryHandler): EntryHandler {
 }
 
 /** A handler that answers 403 with an explanation if signing in or signing up is disabled. */
-export function ifSignUpEnabled(handler: EntryHandler): EntryHandler {
+export function ifSignUpEnabled(handler: PageHandler): PageHandler {
   return async (page) => {
     const { config, policies } = page.services;
     const { loginsDisabled, signupsDisabled } = config.accounts;
@@ -30,7 +27,7 @@ export function ifSignUpEnabled(handler: EntryHandler): EntryHandler {
 
 type ClosedEntry = "sign-in" | "sign-up" | "sign-up without mail" | "sign-on only";
 
-export function renderClosed(page: PageRequest, closed: ClosedEntry): FastifyReply {
+export function renderClosed(page: PageRequest, closed: ClosedEntry): Reply {
   return page.render(closedView, closed, { status: 403 });
 }
 
@@ -45,7 +42,7 @@ export async function setSession(page: PageRequest, sessionToken: string): Promi
 }
 
 /** Sets the session and redirects. @param path one of this server. */
-export async function enter(page: PageRequest, sessionToken: string, path: string): Promise<FastifyReply> {
+export async function enter(page: PageRequest, sessionToken: string, path: string): Promise<Reply> {
   await setSession(page, sessionToken);
   return page.redirect(path);
 }

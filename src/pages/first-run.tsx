@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { unreachable } from "../base/errors.ts";
 import { signInPath } from "../http/authentication.ts";
 import { textOf } from "../http/body/form-fields.ts";
@@ -9,7 +8,7 @@ import type { Page, PageContext } from "./page.ts";
 import { Submit } from "./parts/buttons.tsx";
 import { CodeField, EmailField, NewPasswordField } from "./parts/fields.tsx";
 import { PostForm } from "./parts/post-form.tsx";
-import type { PageRequest } from "./request.ts";
+import type { PageRequest, Reply } from "./request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "./take-form.ts";
 
 export const firstRunPath = "/first_run";
@@ -33,7 +32,7 @@ const firstRunForm: FormDeclaration<PageRequest, { email: string; bootCode: stri
 };
 
 /** `GET /first_run`. Once an account exists, it redirects to the sign-in page. */
-export async function showFirstRun(page: PageRequest): Promise<FastifyReply> {
+export async function showFirstRun(page: PageRequest): Promise<Reply> {
   if (!(await page.services.accounts.isFirstRun())) return page.redirect(signInPath);
   return firstRunForm.show(page, { email: "", bootCode: "", password: "" }, untouched);
 }

@@ -1,19 +1,18 @@
-import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
 import type { Messages } from "../i18n/i18n.ts";
 import type { LayoutProps } from "./layout.tsx";
 import { MessagePage } from "./message-page.tsx";
 import type { Page, PageContext } from "./page.ts";
-import type { PageRequest } from "./request.ts";
+import type { PageRequest, Reply } from "./request.ts";
 import { OpenedBefore, OpeningFailed } from "./secret/step-view.tsx";
 
 /** The answer for pushes that expired, were deleted or never existed: the same status and body for all of them. */
-export function renderGone(page: PageRequest): FastifyReply {
+export function renderGone(page: PageRequest): Reply {
   return page.renderPlain(goneView, { status: 404, compressible: true });
 }
 
 /** For an address of a file in Password Pusher, whatever the file: the address does not name its push. */
-export function renderOldFile(page: PageRequest): FastifyReply {
+export function renderOldFile(page: PageRequest): Reply {
   return page.renderPlain(oldFileView, { status: 410, compressible: true });
 }
 

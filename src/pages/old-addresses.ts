@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { oldLocales } from "../base/old-locales.ts";
 import { factorsPath, secondFactorPath, signInPath } from "../http/authentication.ts";
 import { isJsonPath } from "../http/errors.ts";
@@ -10,7 +9,7 @@ import { adminPaths } from "./admin/frame.tsx";
 import { dashboardPath } from "./dashboard/filter.ts";
 import { renderOldFile } from "./gone.tsx";
 import { findMangledLink } from "./mangled-links.ts";
-import type { PageRequest, PageRoute } from "./request.ts";
+import type { PageHandler, PageRequest, PageRoute } from "./request.ts";
 import { requestResetPath, resetPasswordPath } from "./reset-password.tsx";
 import { signUpPath } from "./sign-up.tsx";
 import { tokensPath } from "./tokens/model.ts";
@@ -157,9 +156,7 @@ export const oldAddressRoutes: readonly PageRoute[] = [
 ];
 
 /** A handler that first redirects a query of Password Pusher to ours. */
-export function withOldParameters<Request extends PageRequest>(
-  handler: (page: Request) => FastifyReply | Promise<FastifyReply>,
-): (page: Request) => FastifyReply | Promise<FastifyReply> {
+export function withOldParameters<Request extends PageRequest>(handler: PageHandler<Request>): PageHandler<Request> {
   return (page) => {
     const path = page.request.routeOptions.url ?? "";
     const query = queryOf(page);

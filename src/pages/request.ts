@@ -251,7 +251,7 @@ export class PageRequest {
     view: (model: Model, context: PageContext) => Page,
     model: NoInfer<Model>,
     options: RenderOptions = {},
-  ): FastifyReply {
+  ): Reply {
     return this.renderPlain((context) => view(model, context), options);
   }
 
@@ -259,7 +259,7 @@ export class PageRequest {
   renderPlain(
     view: (context: PageContext) => Page,
     { status = 200, selfPath = null, keepsTyped = false, compressible = false, styleText }: RenderOptions = {},
-  ): FastifyReply {
+  ): Reply {
     if (keepsTyped) this.reply.header("cache-control", revalidated);
     if (selfPath !== null) this.keepChosenLanguage();
     const page = renderInPieces(view(this.context(selfPath)));
@@ -284,7 +284,7 @@ export class PageRequest {
       path,
       keepsTyped = false,
     }: { readonly status: number; readonly path: string; readonly keepsTyped?: boolean },
-  ): FastifyReply {
+  ): Reply {
     return this.render(view, model, {
       status,
       selfPath: this.isGet ? path : null,
@@ -301,18 +301,18 @@ export class PageRequest {
   }
 
   /** As `redirect`, after a form that a script may have sent: it needs only the address. */
-  redirectAfterForm(path: string): FastifyReply {
+  redirectAfterForm(path: string): Reply {
     if (!this.isSentByScript) return this.redirect(path);
     return this.reply.code(204).header("location", pageHref(this.context(), path)).send();
   }
 
   /** The browser requests this page of ours by GET; it keeps the `?locale=` of this request. */
-  redirect(path: string): FastifyReply {
+  redirect(path: string): Reply {
     return this.reply.redirect(pageHref(this.context(), path), 303);
   }
 
   /** The browser goes to exactly this address, of ours or of another site. */
-  redirectToUrl(url: string, status: 301 | 303 = 303): FastifyReply {
+  redirectToUrl(url: string, status: 301 | 303 = 303): Reply {
     return this.reply.redirect(url, status);
   }
 
@@ -370,20 +370,23 @@ function existingSession({ session }: FastifyRequest): Session {
   return session;
 }
 
-type PageHandler<Request extends PageRequest> = (page: Request) => FastifyReply | Promise<FastifyReply>;
+/** The answer that a method of `PageRequest` makes. */
+export type Reply = FastifyReply;
+
+export type PageHandler<Request extends PageRequest = PageRequest> = (page: Request) => Reply | Promise<Reply>;
 
 /** A handler sees the user and session that its route's access guarantees. */
 type RouteHandler =
   | {
       readonly access: "public" | "page" | "page_entry" | "page_creator" | "page_requester";
-      readonly handler: PageHandler<PageRequest>;
+      readonly handler: PageHandler;
     }
   | { readonly access: "page_waiting"; readonly handler: PageHandler<WaitingRequest> }
   | {
       readonly access: "page_session" | "page_admin";
       readonly handler: PageHandler<SignedInRequest>;
       /** With `keepsTyped`: sends the form back filled when its session has ended. Absent: the Back button shows it again. */
-      readonly whenSignedOut?: PageHandler<PageRequest>;
+      readonly whenSignedOut?: PageHandler;
     };
 
 /** One line of the table in `routes.ts`. `http/request.ts` describes the flags. */
@@ -416,7 +419,7 @@ export function handlePage(
   request: FastifyRequest,
   reply: FastifyReply,
   services: PageServices,
-): FastifyReply | Promise<FastifyReply> {
+): Reply | Promise<Reply> {
   if (route.retrieval === true && isRobot(request.headers["user-agent"])) {
     return new PageRequest(request, reply, services).renderPlain(robotView);
   }

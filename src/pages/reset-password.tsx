@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { textOf } from "../http/body/form-fields.ts";
 import { emailPage } from "./ask-email.tsx";
 import { passwordSentence } from "./entry.tsx";
@@ -8,7 +7,7 @@ import type { Page, PageContext } from "./page.ts";
 import { ButtonLink, Submit } from "./parts/buttons.tsx";
 import { NewPasswordField } from "./parts/fields.tsx";
 import { PostForm } from "./parts/post-form.tsx";
-import type { PageRequest } from "./request.ts";
+import type { PageRequest, Reply } from "./request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "./take-form.ts";
 
 export const requestResetPath = "/users/password/new";
@@ -25,7 +24,7 @@ export const requestResetPage = emailPage({
 });
 
 /** `GET /users/password/edit?reset_password_token=` */
-export async function showResetPassword(page: PageRequest): Promise<FastifyReply> {
+export async function showResetPassword(page: PageRequest): Promise<Reply> {
   const token = page.query("reset_password_token");
   if (token === undefined) return page.redirect(requestResetPath);
   if (!(await page.services.accounts.isResettable(token))) return page.renderPlain(invalidResetView, { status: 404 });

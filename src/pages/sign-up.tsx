@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { unreachable } from "../base/errors.ts";
 import { textOf } from "../http/body/form-fields.ts";
 import { enter, passwordSentence, renderClosed } from "./entry.tsx";
@@ -9,7 +8,7 @@ import { type Page, type PageContext, pageHref } from "./page.ts";
 import { ButtonLink, Submit } from "./parts/buttons.tsx";
 import { EmailField, NewPasswordField } from "./parts/fields.tsx";
 import { PostForm } from "./parts/post-form.tsx";
-import type { PageRequest } from "./request.ts";
+import type { PageRequest, Reply } from "./request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "./take-form.ts";
 
 export const signUpPath = "/users/sign_up";
@@ -34,7 +33,7 @@ const signUpForm: FormDeclaration<PageRequest, { email: string; password: string
 };
 
 /** `GET /users/sign_up`. The first account is created at `/first_run` instead, with the boot code. */
-export async function showSignUp(page: PageRequest): Promise<FastifyReply> {
+export async function showSignUp(page: PageRequest): Promise<Reply> {
   if (page.user !== null) return page.redirect("/");
   if (await page.services.accounts.isFirstRun()) return page.redirect(firstRunPath);
   if (page.services.accounts.signUpNeedsMail()) return renderClosed(page, "sign-up without mail");

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import type { FastifyReply } from "fastify";
 import { AppError, type FieldProblems } from "../base/errors.ts";
 import type { FormFields } from "../http/body/form-fields.ts";
 import { FormTokenRefusal } from "../http/cross-site.ts";
-import type { PageRequest } from "./request.ts";
+import type { PageRequest, Reply } from "./request.ts";
 
 /** Why a form must not take effect, although it may be right: the session is not the one that it was rendered for. */
 export type SessionProblem = "signed_out" | "other_account" | "outdated";
@@ -54,7 +53,7 @@ export interface Received<Typed> {
   readonly sessionProblem?: SessionProblem | null;
 }
 
-type Answer = FastifyReply | Promise<FastifyReply>;
+type Answer = Reply | Promise<Reply>;
 
 /** A form: how it is read, how it is shown, and what its problems are called. `Typed` is what it is filled with again. */
 export interface FormDeclaration<Request extends PageRequest, Typed, Field extends string> {
@@ -64,7 +63,7 @@ export interface FormDeclaration<Request extends PageRequest, Typed, Field exten
   readonly receive?: (page: Request) => Promise<Received<Typed>>;
   readonly show: (page: Request, typed: Typed, state: FormState<Field>) => Answer;
   /** What comes before the files are judged, such as showing the form for another kind; undefined: nothing. */
-  readonly early?: (page: Request, typed: Typed) => FastifyReply | undefined;
+  readonly early?: (page: Request, typed: Typed) => Reply | undefined;
   /** The field that says that there were too many attempts. Absent: the form as a whole. */
   readonly attemptsAt?: Field;
   /** The sentence after too many attempts; absent: `describeWait`. */
@@ -78,7 +77,7 @@ export interface FormDeclaration<Request extends PageRequest, Typed, Field exten
   /** The problems where the form as a whole is too large; absent: the error is not about the form. */
   readonly tooLarge?: (page: Request, typed: Typed) => FormState<Field>["problems"];
   /** Where the domain asks for a session. Absent: the error is not about the form. */
-  readonly signedOut?: (page: Request, typed: Typed) => FastifyReply | undefined;
+  readonly signedOut?: (page: Request, typed: Typed) => Reply | undefined;
 }
 
 /**
@@ -89,8 +88,8 @@ export interface FormDeclaration<Request extends PageRequest, Typed, Field exten
 export async function takeForm<Request extends PageRequest, Typed, Field extends string>(
   page: Request,
   form: FormDeclaration<Request, Typed, Field>,
-  step: (typed: Typed) => Promise<FastifyReply | Refused<NoInfer<Field>>>,
-): Promise<FastifyReply> {
+  step: (typed: Typed) => Promise<Reply | Refused<NoInfer<Field>>>,
+): Promise<Reply> {
   let received: Received<Typed | undefined>;
   try {
     received = form.receive === undefined ? { typed: form.read(await page.form(), page) } : await form.receive(page);
@@ -141,14 +140,14 @@ async function giveBack(page: PageRequest, upload: Received<unknown>["upload"]):
 
 /** A handler that does nothing before its form is taken, so that the form comes back also where the token of its session is checked. */
 export interface FormHandler<Request extends PageRequest> {
-  (page: Request): Promise<FastifyReply>;
+  (page: Request): Promise<Reply>;
   readonly takesForm: true;
 }
 
 /** The handler of a form; see `takeForm`. */
 export function formHandler<Request extends PageRequest, Typed, Field extends string>(
   form: FormDeclaration<Request, Typed, Field>,
-  step: (page: Request, typed: Typed) => Promise<FastifyReply | Refused<NoInfer<Field>>>,
+  step: (page: Request, typed: Typed) => Promise<Reply | Refused<NoInfer<Field>>>,
 ): FormHandler<Request> {
   const handle = (page: Request) => takeForm(page, form, (typed) => step(page, typed));
   return Object.assign(handle, { takesForm: true as const });

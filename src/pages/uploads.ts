@@ -1,9 +1,8 @@
-import type { FastifyReply } from "fastify";
 import { AppError } from "../base/errors.ts";
 import { BodyChunks } from "../http/body/body-chunks.ts";
 import { typeOfFile } from "../http/body/file-type.ts";
 import { discardBody } from "../http/discard-body.ts";
-import type { PageRequest, PageRoute } from "./request.ts";
+import type { PageHandler, PageRequest, PageRoute, Reply } from "./request.ts";
 
 /**
  * Files that a page's script sends in several requests, by tus 1.0.0 (https://tus.io/protocols/resumable-upload) with its
@@ -39,7 +38,7 @@ function detailsIn({ request }: PageRequest) {
 }
 
 /** Answers without reading the body, if there is one. */
-function answer({ request, reply }: PageRequest, status: number): FastifyReply {
+function answer({ request, reply }: PageRequest, status: number): Reply {
   discardBody(request.raw, reply.raw);
   return reply.code(status).header("cache-control", "no-store").send();
 }
@@ -48,10 +47,8 @@ function setExpiry(page: PageRequest, expiresAt: number): void {
   page.reply.header("upload-expires", new Date(expiresAt).toUTCString());
 }
 
-type Handler = (page: PageRequest) => FastifyReply | Promise<FastifyReply>;
-
 /** For clients of this version of the protocol only. */
-function tus(handler: Handler): Handler {
+function tus(handler: PageHandler): PageHandler {
   return (page) => {
     page.reply.header("tus-resumable", version);
     if (page.request.headers["tus-resumable"] === version) return handler(page);
@@ -60,14 +57,14 @@ function tus(handler: Handler): Handler {
   };
 }
 
-function describeServer(page: PageRequest): FastifyReply {
+function describeServer(page: PageRequest): Reply {
   page.reply.header("tus-version", version);
   page.reply.header("tus-extension", "creation,expiration,termination");
   page.reply.header("tus-max-size", String(page.services.config.files.pushBytesMax));
   return answer(page, 204);
 }
 
-async function openUpload(page: PageRequest): Promise<FastifyReply> {
+async function openUpload(page: PageRequest): Promise<Reply> {
   const file = { ...detailsIn(page), sizeBytes: numberIn(page, "upload-length") };
   const { address, expiresAt } = await page.services.pushes.openUpload(file, page.actor);
   setExpiry(page, expiresAt);
@@ -75,7 +72,7 @@ async function openUpload(page: PageRequest): Promise<FastifyReply> {
   return answer(page, 201);
 }
 
-async function findUpload(page: PageRequest): Promise<FastifyReply> {
+async function findUpload(page: PageRequest): Promise<Reply> {
   const upload = await page.services.pushes.findUpload(page.uploadAddress ?? "", page.actor);
   if (upload === undefined) return answer(page, 404);
   setExpiry(page, upload.expiresAt);
@@ -84,7 +81,7 @@ async function findUpload(page: PageRequest): Promise<FastifyReply> {
   return answer(page, 200);
 }
 
-async function receivePart(page: PageRequest): Promise<FastifyReply> {
+async function receivePart(page: PageRequest): Promise<Reply> {
   const { request, services } = page;
   if (request.headers["content-type"] !== partType) {
     throw new AppError("unsupported_media_type", `Send the part as ${partType}.`);
@@ -113,7 +110,7 @@ async function receivePart(page: PageRequest): Promise<FastifyReply> {
   }
 }
 
-async function discardUpload(page: PageRequest): Promise<FastifyReply> {
+async function discardUpload(page: PageRequest): Promise<Reply> {
   const isDiscarded = await page.services.pushes.discardUpload(page.uploadAddress ?? "", page.actor);
   return answer(page, isDiscarded ? 204 : 404);
 }

@@ -1,13 +1,12 @@
-import type { FastifyReply } from "fastify";
 import { nameOf } from "../branding/branding.ts";
 import type { AssetName } from "./assets.ts";
 import { manifestPath } from "./layout.tsx";
-import type { PageRequest, PageRoute } from "./request.ts";
+import type { PageRequest, PageRoute, Reply } from "./request.ts";
 
 export const sharePath = "/share";
 
 /** `GET /manifest.webmanifest`: with it, browsers can install this site as an app that other apps share texts with. */
-function showManifest(page: PageRequest): FastifyReply {
+function showManifest(page: PageRequest): Reply {
   const { messages, theme, assetUrl } = page.context();
   const icon = (name: AssetName, sizes: string, type: string, purpose = "any") => ({
     src: assetUrl(name),

@@ -1,13 +1,12 @@
-import type { FastifyReply } from "fastify";
 import { nameOf } from "../../branding/branding.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { PageHeading } from "../parts/card.tsx";
-import type { PageRequest } from "../request.ts";
+import type { PageRequest, Reply } from "../request.ts";
 import { aboutPath } from "./path.ts";
 
 /** `GET /about` */
-export function showAbout(page: PageRequest): FastifyReply {
+export function showAbout(page: PageRequest): Reply {
   return page.render(aboutView, page.services.aboutHtml, { selfPath: aboutPath, compressible: true });
 }
 

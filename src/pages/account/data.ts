@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type { ApiToken, Factors, Identity, ListedSession, PushDefaults, User } from "../../accounts/accounts.ts";
 import { kindOptions } from "../../config/topics/kinds.ts";
 import { sendPieces } from "../../http/answers.ts";
@@ -9,13 +8,13 @@ import { presentAllOptions, presentPreset } from "../../http/push-options.ts";
 import type { Membership } from "../../policies/policies.ts";
 import { asksForPassphrase, type ExportedPush, type Preset, type TrailEvent } from "../../pushes/pushes.ts";
 import type { ListedRequest } from "../../requests/requests.ts";
-import type { PageServices, SignedInRequest } from "../request.ts";
+import type { PageServices, Reply, SignedInRequest } from "../request.ts";
 
 /**
  * `GET /users/edit/data`: all data about the user that the server can read, as one JSON document. It has no links of
  * pushes or requests: a file in a download folder must not open a secret.
  */
-export function downloadData({ session, reply, services }: SignedInRequest): Promise<FastifyReply> {
+export function downloadData({ session, reply, services }: SignedInRequest): Promise<Reply> {
   reply.header("content-type", jsonType);
   reply.header("content-disposition", attachment("sealpush-data.json"));
   return sendPieces(reply, documentOf(session.user, services));

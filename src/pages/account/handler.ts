@@ -1,9 +1,8 @@
-import type { FastifyReply } from "fastify";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { findMessages } from "../../i18n/i18n.ts";
 import { passwordSentence } from "../entry.tsx";
 import { languageCookies } from "../language-choice.ts";
-import type { PageRequest, SignedInRequest } from "../request.ts";
+import type { PageRequest, Reply, SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, takeForm, untouched } from "../take-form.ts";
 import { readDefaults, typedDefaults } from "./defaults-form.ts";
 import {
@@ -21,7 +20,7 @@ import { accountView, deletedView } from "./view.tsx";
 export const accountDeletedPath = "/users/deleted";
 
 /** `GET /users/edit` */
-export function showAccount(page: SignedInRequest): Promise<FastifyReply> {
+export function showAccount(page: SignedInRequest): Promise<Reply> {
   const asked = page.query("done");
   const done = isDone(asked) ? asked : null;
   const tab = done === null ? accountTabs.find((name) => name === page.query("tab")) : doneTabs[done];
@@ -76,7 +75,7 @@ const ownConfirmationForm = accountForm("general", () => ({}), "email_confirmati
  * `POST /users/edit/email/confirmation`: mails a confirmation link to the account's current address. View notifications go
  * to confirmed addresses only.
  */
-export function requestOwnConfirmation(page: SignedInRequest): Promise<FastifyReply> {
+export function requestOwnConfirmation(page: SignedInRequest): Promise<Reply> {
   const { user } = page.session;
   const language = page.messages.locale.tag;
   return takeForm(page, ownConfirmationForm, async () => {
@@ -138,13 +137,13 @@ export const changeDefaults = formHandler(defaultsForm, async (page, typed) => {
 });
 
 /** `POST /users/edit/sessions/:id/end` */
-export async function endSession(page: SignedInRequest): Promise<FastifyReply> {
+export async function endSession(page: SignedInRequest): Promise<Reply> {
   const ended = await page.services.accounts.endSession(page.session.user.id, page.id);
   return ended ? redirectDone(page, "session") : page.notFound();
 }
 
 /** `POST /users/edit/sessions/end_others` */
-export async function endOtherSessions(page: SignedInRequest): Promise<FastifyReply> {
+export async function endOtherSessions(page: SignedInRequest): Promise<Reply> {
   const { id, user } = page.session;
   await page.services.accounts.endOtherSessions(user.id, id);
   return redirectDone(page, "sessions");
@@ -165,21 +164,17 @@ export const deleteAccount = formHandler(deletionForm, async (page, { password }
 });
 
 /** `GET /users/deleted` */
-export function showAccountDeleted(page: PageRequest): FastifyReply {
+export function showAccountDeleted(page: PageRequest): Reply {
   return page.renderPlain(deletedView, { selfPath: accountDeletedPath });
 }
 
-async function renderAccount(
-  page: SignedInRequest,
-  shown: Shown,
-  state: FormState<AccountField>,
-): Promise<FastifyReply> {
+async function renderAccount(page: SignedInRequest, shown: Shown, state: FormState<AccountField>): Promise<Reply> {
   const model = await accountModel(page, shown, state);
   return page.renderForm(accountView, model, { status: state.status, path: accountTabPath(shown.tab) });
 }
 
 /** Redirects to the page, which then confirms what was done. */
-function redirectDone(page: SignedInRequest, done: Done): FastifyReply {
+function redirectDone(page: SignedInRequest, done: Done): Reply {
   return page.redirect(`${accountPath}?done=${done}`);
 }
 

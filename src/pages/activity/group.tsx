@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import { type Group, type GroupMember, membersPerPage } from "../../policies/policies.ts";
 import { everyPush, type ListedPush, type OthersTrailPage } from "../../pushes/pushes.ts";
@@ -11,7 +10,7 @@ import { pushColumns } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { Card, PageHeading } from "../parts/card.tsx";
 import { Pager } from "../parts/pager.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { ActivityList, type ActivityModel } from "./list.tsx";
 import { groupActivityPath, memberPath, memberPushPath } from "./paths.ts";
 
@@ -39,7 +38,7 @@ interface MemberOfGroup {
 }
 
 /** `GET /groups/:id`: the members of a group that shows their activity. */
-export async function showGroup(page: SignedInRequest): Promise<FastifyReply> {
+export async function showGroup(page: SignedInRequest): Promise<Reply> {
   const group = await getGroup(page);
   const text = (page.query("q") ?? "").trim().slice(0, searchTextMax);
   const number = pageOf(page.request);
@@ -102,7 +101,7 @@ export function groupActivityView(model: GroupActivityModel, page: PageContext):
 }
 
 /** `GET /groups/:id/members/:member`: the pushes of a member. */
-export async function showMember(page: SignedInRequest): Promise<FastifyReply> {
+export async function showMember(page: SignedInRequest): Promise<Reply> {
   const { clock, pushes } = page.services;
   const member = await getMember(page);
   const number = pageOf(page.request);
@@ -138,7 +137,7 @@ export function memberView(model: ActivityModel & { readonly member: MemberOfGro
 }
 
 /** `GET /groups/:id/members/:member/pushes/:push`: the trail of a member's push. */
-export async function showMembersPush(page: SignedInRequest): Promise<FastifyReply> {
+export async function showMembersPush(page: SignedInRequest): Promise<Reply> {
   const { clock, pushes } = page.services;
   const member = await getMember(page);
   const number = pageOf(page.request);

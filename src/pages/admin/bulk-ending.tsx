@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type { ProtectedChange } from "../../accounts/accounts.ts";
 import { hourMs } from "../../base/clock.ts";
 import { textOf } from "../../http/body/form-fields.ts";
@@ -21,7 +20,7 @@ import { Field, InputField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 
@@ -42,7 +41,7 @@ interface TypedFilter {
 type FilterProblems = Partial<Record<"network" | "olderHours" | "largerMib" | "all", string>>;
 
 /** `GET /admin/pushes/end`: with a filter, how many pushes it matches. */
-export function showBulkEnding(page: SignedInRequest): Promise<FastifyReply> {
+export function showBulkEnding(page: SignedInRequest): Promise<Reply> {
   const typed = typedFilter((name) => page.query(name));
   const isAsked = page.query("network") !== undefined;
   return renderBulkEnding(page, typed, isAsked ? untouched : null);
@@ -105,7 +104,7 @@ async function renderBulkEnding(
   page: SignedInRequest,
   typed: TypedFilter,
   state: FormState<"proof"> | null,
-): Promise<FastifyReply> {
+): Promise<Reply> {
   const model = await bulkEndingModel(page, typed, state);
   const status = Object.keys(model.problems).length > 0 ? 422 : model.state.status;
   return page.renderForm(bulkEndingView, model, { status, path: bulkEndingPath });

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { tokenLimits } from "../../accounts/accounts.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Group } from "../../policies/policies.ts";
@@ -6,11 +5,11 @@ import { type Page, type PageContext, untranslated } from "../page.ts";
 import { ButtonLink, Submit } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths, entryOf, getGroup, groupPath } from "./frame.tsx";
 
 /** `POST /admin/groups/:id/delete`. The first form is answered with what the deletion ends, and whose rules get weaker. */
-export async function deleteGroup(page: SignedInRequest): Promise<FastifyReply> {
+export async function deleteGroup(page: SignedInRequest): Promise<Reply> {
   const { groups, deleteGroup: remove } = page.services;
   const form = await page.form();
   const group = await getGroup(page);

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { type FormFields, textOf, wholeNumberOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
 import {
@@ -18,14 +17,14 @@ import { EmailAddress } from "../parts/email-address.tsx";
 import { Checkbox, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { AdminFrame, adminPaths, entryOf, getGroup, groupPath, otherRulesPath } from "./frame.tsx";
 import { groupRulesPath } from "./rules.tsx";
 import { emailCharactersMax, userPath } from "./user.tsx";
 
 /** `GET /admin/groups` */
-export function showGroups(page: SignedInRequest): Promise<FastifyReply> {
+export function showGroups(page: SignedInRequest): Promise<Reply> {
   return renderGroups(page, emptyGroup, untouched);
 }
 
@@ -42,7 +41,7 @@ export const createGroup = formHandler({ read: readGroup, show: renderGroups }, 
 });
 
 /** `GET /admin/groups/:id` */
-export function showGroup(page: SignedInRequest): Promise<FastifyReply> {
+export function showGroup(page: SignedInRequest): Promise<Reply> {
   return renderGroup(page, {}, untouched);
 }
 
@@ -90,7 +89,7 @@ export const addMembers = formHandler(membersForm, async (page, typed) => {
 });
 
 /** `POST /admin/groups/:id/members/remove` */
-export async function removeMember(page: SignedInRequest): Promise<FastifyReply> {
+export async function removeMember(page: SignedInRequest): Promise<Reply> {
   const { groups, accounts } = page.services;
   const userId = wholeNumberOf(await page.form(), "user");
   const group = await getGroup(page);
@@ -142,7 +141,7 @@ function memberSubject({ name }: Group, email: string): string {
   return `${email} (${name})`;
 }
 
-async function renderGroups(page: SignedInRequest, typed: TypedGroup, state: FormState): Promise<FastifyReply> {
+async function renderGroups(page: SignedInRequest, typed: TypedGroup, state: FormState): Promise<Reply> {
   const model = await groupsModel(page, typed, state);
   return page.renderForm(groupsView, model, { status: state.status, path: adminPaths.groups });
 }
@@ -251,7 +250,7 @@ interface TypedInGroup {
   readonly members?: string;
 }
 
-async function renderGroup(page: SignedInRequest, typed: TypedInGroup, state: FormState): Promise<FastifyReply> {
+async function renderGroup(page: SignedInRequest, typed: TypedInGroup, state: FormState): Promise<Reply> {
   const model = await groupModel(page, typed, state);
   const { group, text, page: number } = model;
   return page.renderForm(groupView, model, { status: state.status, path: membersPath(group.id, text, number) });

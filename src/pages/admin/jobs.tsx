@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { isFailing, type JobRun, nextRunOf } from "../../database/job-runs.ts";
 import { type Column, List } from "../lists/list.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
@@ -8,7 +7,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { RowTime } from "../parts/times.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 
 export const jobPaths = {
@@ -21,7 +20,7 @@ const outcomes = ["retried", "nothing"] as const;
 type Outcome = (typeof outcomes)[number];
 
 /** `GET /admin/jobs` */
-export async function showJobs(page: SignedInRequest): Promise<FastifyReply> {
+export async function showJobs(page: SignedInRequest): Promise<Reply> {
   return page.render(jobsView, await jobsModel(page), { selfPath: adminPaths.jobs });
 }
 
@@ -51,20 +50,20 @@ async function jobsModel(page: SignedInRequest) {
 }
 
 /** `POST /admin/jobs/retry_emails` */
-export async function retryEmails(page: SignedInRequest): Promise<FastifyReply> {
+export async function retryEmails(page: SignedInRequest): Promise<Reply> {
   await page.form();
   const count = await page.services.mail.retryAll(entryOf(page, "retried_mails", ""));
   return back(page, count > 0 ? "retried" : "nothing");
 }
 
 /** `POST /admin/jobs/retry_deletions` */
-export async function retryDeletions(page: SignedInRequest): Promise<FastifyReply> {
+export async function retryDeletions(page: SignedInRequest): Promise<Reply> {
   await page.form();
   const count = await page.services.pushes.retryDeletions(entryOf(page, "retried_deletions", ""));
   return back(page, count > 0 ? "retried" : "nothing");
 }
 
-function back(page: SignedInRequest, outcome: Outcome): FastifyReply {
+function back(page: SignedInRequest, outcome: Outcome): Reply {
   return page.redirect(`${adminPaths.jobs}?done=${outcome}`);
 }
 

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { pageOf } from "../../http/parameters.ts";
 import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
 import { List, listPath } from "../lists/list.tsx";
@@ -7,33 +6,29 @@ import { EmailAddress } from "../parts/email-address.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 import { jobPaths, RunButton } from "./jobs.tsx";
 
 /** `GET /admin/mails` */
-export function showMails(page: SignedInRequest): Promise<FastifyReply> {
+export function showMails(page: SignedInRequest): Promise<Reply> {
   return renderMails(page, 200, page.query("queued") === "1" ? "queued" : null);
 }
 
 /** `POST /admin/mails/:id/retry` */
-export async function retryMail(page: SignedInRequest): Promise<FastifyReply> {
+export async function retryMail(page: SignedInRequest): Promise<Reply> {
   const outcome = await page.services.mail.retry(page.id, entryOf(page, "retried_mail", String(page.id)));
   if (outcome === "queued") return page.redirect(`${adminPaths.mails}?queued=1`);
   return renderMails(page, outcome === "unknown" ? 404 : 422, outcome);
 }
 
 /** `POST /admin/mails/:id/discard` */
-export async function discardMail(page: SignedInRequest): Promise<FastifyReply> {
+export async function discardMail(page: SignedInRequest): Promise<Reply> {
   const discarded = await page.services.mail.discard(page.id, entryOf(page, "discarded_mail", String(page.id)));
   return discarded ? page.redirect(adminPaths.mails) : page.notFound();
 }
 
-async function renderMails(
-  page: SignedInRequest,
-  status: number,
-  outcome: MailsModel["outcome"],
-): Promise<FastifyReply> {
+async function renderMails(page: SignedInRequest, status: number, outcome: MailsModel["outcome"]): Promise<Reply> {
   const { config, mail, clock } = page.services;
   const number = page.isGet ? pageOf(page.request) : 1;
   const model: MailsModel = {

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
 import type { Config } from "../../config/config.ts";
 import { isNodeOutdated, pinnedPrograms } from "../../config/pinned-programs.ts";
@@ -10,16 +9,16 @@ import { Fact } from "../parts/fact.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 
 /** `GET /admin` */
-export function showOverview(page: SignedInRequest): Promise<FastifyReply> {
+export function showOverview(page: SignedInRequest): Promise<Reply> {
   return renderOverview(page, untouched);
 }
 
-async function renderOverview(page: SignedInRequest, state: FormState): Promise<FastifyReply> {
+async function renderOverview(page: SignedInRequest, state: FormState): Promise<Reply> {
   const model = await overviewModel(page, state);
   return page.renderForm(overviewView, model, { status: state.status, path: adminPaths.overview });
 }
@@ -59,7 +58,7 @@ const signUpForm: FormDeclaration<SignedInRequest, "open" | "closed", never> = {
 };
 
 /** `POST /admin/sign_up`. Nobody gets access by it, so no proof is needed. */
-export function setSignUp(page: SignedInRequest): Promise<FastifyReply> {
+export function setSignUp(page: SignedInRequest): Promise<Reply> {
   return takeForm(page, signUpForm, async (choice) => {
     const entry = entryOf(page, "changed_rules", `sign-up: ${choice}`);
     await page.services.policies.setSignUpClosed(choice === "closed", entry);

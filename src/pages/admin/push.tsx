@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import type { AdminTrailPage } from "../../pushes/pushes.ts";
 import { Timeline } from "../audit/view.tsx";
@@ -6,12 +5,12 @@ import type { Page, PageContext } from "../page.ts";
 import { Card } from "../parts/card.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Confirm } from "../parts/post-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths, entryOf } from "./frame.tsx";
 import { filterOf, ownersOf, PushFacts } from "./pushes.tsx";
 
 /** `GET /admin/pushes/:id`: the facts and the audit trail of a push. That an administrator read it is recorded. */
-export async function showPush(page: SignedInRequest): Promise<FastifyReply> {
+export async function showPush(page: SignedInRequest): Promise<Reply> {
   const { accounts, pushes, clock } = page.services;
   const { id } = page;
   const number = pageOf(page.request);
@@ -28,7 +27,7 @@ export async function showPush(page: SignedInRequest): Promise<FastifyReply> {
 }
 
 /** `POST /admin/pushes/:id/delete` */
-export async function deletePush(page: SignedInRequest): Promise<FastifyReply> {
+export async function deletePush(page: SignedInRequest): Promise<Reply> {
   // Read the form first: one that is refused must not delete the push.
   await page.form();
   const entry = entryOf(page, "deleted_push", String(page.id));

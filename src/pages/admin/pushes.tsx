@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { AdminListFilter, PushOverview } from "../../pushes/pushes.ts";
 import { type Column, Facts, List, listPath } from "../lists/list.tsx";
@@ -16,14 +15,14 @@ import { EmailAddress } from "../parts/email-address.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { bulkEndingPath } from "./bulk-ending.tsx";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 
 const emailMax = 254;
 
 /** `GET /admin/pushes` */
-export async function showPushes(page: SignedInRequest): Promise<FastifyReply> {
+export async function showPushes(page: SignedInRequest): Promise<Reply> {
   const { accounts, pushes, clock } = page.services;
   const filter = filterOf((name) => page.query(name));
   const owner = filter.owner === "" ? null : await accounts.findUserByEmail(filter.owner);
@@ -43,7 +42,7 @@ export async function showPushes(page: SignedInRequest): Promise<FastifyReply> {
 }
 
 /** `POST /admin/pushes/:id/expire` */
-export async function endPush(page: SignedInRequest): Promise<FastifyReply> {
+export async function endPush(page: SignedInRequest): Promise<Reply> {
   // Read the form first: one that is refused must not end the push.
   const form = await page.form();
   const entry = entryOf(page, "ended_push", String(page.id));
@@ -63,7 +62,7 @@ export function filterOf(value: (name: string) => string | undefined): PushesFil
 }
 
 /** `POST /admin/pushes/find`. A link is a secret, so it is not sent in the query. */
-export async function findPush(page: SignedInRequest): Promise<FastifyReply> {
+export async function findPush(page: SignedInRequest): Promise<Reply> {
   const id = await page.services.pushes.findIdByLink(textOf(await page.form(), "link"));
   if (id !== undefined) return page.redirect(`${adminPaths.pushes}/${id}`);
   const model: PushesModel = {

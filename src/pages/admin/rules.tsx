@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import { readDomains, ruleBounds } from "../../config/topics/policies.ts";
 import { type FormFields, textOf, wholeNumberOf } from "../../http/body/form-fields.ts";
@@ -20,7 +19,7 @@ import { Checkbox, NumberField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import {
   type FormDeclaration,
   type FormHandler,
@@ -83,7 +82,7 @@ export const groupRules: GetTarget = async (page) => {
 
 /** `GET /admin/rules`, `/admin/groups/:id/rules`, `/admin/groups/else/rules` */
 export function showRules(getTarget: GetTarget) {
-  return async (page: SignedInRequest): Promise<FastifyReply> => {
+  return async (page: SignedInRequest): Promise<Reply> => {
     const target = await getTarget(page);
     const { policy: rules, ...stored } = await page.services.policies.read(target.scope);
     return renderRules(page, target, { rules, ...stored, isSaved: page.query("done") === "saved" });
@@ -130,7 +129,7 @@ export function saveRules(getTarget: GetTarget): FormHandler<SignedInRequest> {
 }
 
 /** Somebody else was quicker: the form with what was typed, beside what is stored. */
-async function showBoth(page: SignedInRequest, target: RulesTarget, rules: Policy): Promise<FastifyReply> {
+async function showBoth(page: SignedInRequest, target: RulesTarget, rules: Policy): Promise<Reply> {
   const stored = await page.services.policies.read(target.scope);
   const state = { ...untouched, status: 409 };
   return renderRules(page, target, { rules, revision: stored.revision, savedMeanwhile: stored.policy, state });
@@ -229,7 +228,7 @@ async function renderRules(
   page: SignedInRequest,
   target: RulesTarget,
   shown: Pick<RulesModel, "rules" | "revision"> & Partial<RulesModel>,
-): Promise<FastifyReply> {
+): Promise<Reply> {
   const model: RulesModel = {
     target,
     outer: await outerOf(page, target.scope),

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { noOrigin } from "../../accounts/accounts.ts";
 import { wholeNumberOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
@@ -8,7 +7,7 @@ import { ActivityList, type ActivityModel } from "../activity/list.tsx";
 import { listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Notice } from "../parts/notice.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { TokenFormCard } from "../tokens/form.tsx";
 import { TokenList } from "../tokens/list.tsx";
 import { limitsOf } from "../tokens/model.ts";
@@ -21,7 +20,7 @@ export const serviceTokensPath = (groupId: number) => `${groupPath(groupId)}/tok
 const servicePushesPath = (groupId: number) => `${groupPath(groupId)}/pushes`;
 
 /** `GET /admin/groups/:id/tokens` */
-export function showServiceTokens(page: SignedInRequest): Promise<FastifyReply> {
+export function showServiceTokens(page: SignedInRequest): Promise<Reply> {
   return renderTokens(page, emptyTokenForm);
 }
 
@@ -38,7 +37,7 @@ export const createServiceToken = tokenFormHandler(renderTokens, async (page, { 
 });
 
 /** `POST /admin/groups/:id/tokens/revoke` */
-export async function revokeServiceToken(page: SignedInRequest): Promise<FastifyReply> {
+export async function revokeServiceToken(page: SignedInRequest): Promise<Reply> {
   const { accounts } = page.services;
   const tokenId = wholeNumberOf(await page.form(), "token");
   const group = await getGroup(page);
@@ -50,7 +49,7 @@ export async function revokeServiceToken(page: SignedInRequest): Promise<Fastify
 }
 
 /** `GET /admin/groups/:id/pushes`: what the service tokens of the group have made. */
-export async function showServicePushes(page: SignedInRequest): Promise<FastifyReply> {
+export async function showServicePushes(page: SignedInRequest): Promise<Reply> {
   const { accounts, clock, pushes } = page.services;
   const group = await getGroup(page);
   const number = pageOf(page.request);
@@ -70,7 +69,7 @@ function subjectOf(tokenName: string, { name }: Group): string {
   return `${tokenName} (${name})`;
 }
 
-async function renderTokens(page: SignedInRequest, shown: ShownForm): Promise<FastifyReply> {
+async function renderTokens(page: SignedInRequest, shown: ShownForm): Promise<Reply> {
   const group = await getGroup(page);
   const listed = await tokensOf(page, await page.services.accounts.findServiceAccount(group.id));
   const path = serviceTokensPath(group.id);

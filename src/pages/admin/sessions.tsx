@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type { SessionOfUser, SessionPosition, SessionSearch, SessionWay } from "../../accounts/accounts.ts";
 import { dayMs, hourMs } from "../../base/clock.ts";
 import { textOf } from "../../http/body/form-fields.ts";
@@ -7,7 +6,7 @@ import { type Column, type Filter, List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { EmailAddress } from "../parts/email-address.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { ownPath } from "../return-path.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 import { emailCharactersMax, userPath } from "./user.tsx";
@@ -37,7 +36,7 @@ interface SessionsFilter {
 }
 
 /** `GET /admin/sessions` */
-export async function showSessions(page: SignedInRequest): Promise<FastifyReply> {
+export async function showSessions(page: SignedInRequest): Promise<Reply> {
   const filter = readFilter((name) => page.query(name));
   return page.render(sessionsView, await sessionsModel(page, filter), { selfPath: sessionsPath(filter) });
 }
@@ -65,7 +64,7 @@ async function sessionsModel(page: SignedInRequest, filter: SessionsFilter) {
 }
 
 /** `POST /admin/sessions/end`. It gives nobody access, so no proof is needed. */
-export async function endSessions(page: SignedInRequest): Promise<FastifyReply> {
+export async function endSessions(page: SignedInRequest): Promise<Reply> {
   const form = await page.form();
   const ids = (Array.isArray(form.session) ? form.session : []).map(Number);
   await page.services.accounts.endSomeSessions(ids, administratorOf(page));

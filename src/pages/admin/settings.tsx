@@ -1,11 +1,10 @@
-import type { FastifyReply } from "fastify";
 import { type SettingOrigin, settingTable } from "../../config/config.ts";
 import type { Setting } from "../../config/setting.ts";
 import { type Column, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 const textMax = 100;
@@ -38,7 +37,7 @@ interface SettingsModel {
 }
 
 /** `GET /admin/settings` */
-export function showSettings(page: SignedInRequest): FastifyReply {
+export function showSettings(page: SignedInRequest): Reply {
   const text = (page.query("q") ?? "").trim().slice(0, textMax);
   const from = origins.find((origin) => origin === page.query("from")) ?? null;
   const model = { text, from, settings: page.services.config.origins };

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
 import {
   type AccentProblem,
@@ -24,7 +23,7 @@ import { Icon } from "../parts/icon.tsx";
 import { brandingHref, inlineStyle } from "../parts/logo.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { PageRequest, SignedInRequest } from "../request.ts";
+import type { PageRequest, Reply, SignedInRequest } from "../request.ts";
 import {
   type FormDeclaration,
   type FormHandler,
@@ -41,7 +40,7 @@ const productAccent = "#0e5c4a";
 const previewField = "preview";
 
 /** `GET /branding/:filename`: the logo or the style sheet. */
-export async function sendBrandingFile(page: PageRequest): Promise<FastifyReply> {
+export async function sendBrandingFile(page: PageRequest): Promise<Reply> {
   const filename: unknown = Reflect.get(Object(page.request.params), "filename");
   const file = await page.services.branding.findFile(String(filename));
   if (file === undefined) return page.notFound();
@@ -49,7 +48,7 @@ export async function sendBrandingFile(page: PageRequest): Promise<FastifyReply>
 }
 
 /** `GET /admin/look` */
-export function showTheme(page: SignedInRequest): FastifyReply {
+export function showTheme(page: SignedInRequest): Reply {
   return renderTheme(page, {}, untouched);
 }
 
@@ -134,7 +133,7 @@ async function readLogo({ content }: FormFile): Promise<Buffer> {
 
 /** `POST /admin/look/<part>/reset` */
 export function resetTheme(part: BrandingPart) {
-  return async (page: SignedInRequest): Promise<FastifyReply> => {
+  return async (page: SignedInRequest): Promise<Reply> => {
     await page.services.branding.reset(part, entryOf(page, "changed_branding", part));
     return page.redirect(`${adminPaths.theme}?done=reset`);
   };
@@ -142,7 +141,7 @@ export function resetTheme(part: BrandingPart) {
 
 type TypedTheme = Partial<Pick<ThemeModel, "name" | "accent" | "style">>;
 
-function renderTheme(page: SignedInRequest, typed: TypedTheme, state: FormState<BrandingPart>): FastifyReply {
+function renderTheme(page: SignedInRequest, typed: TypedTheme, state: FormState<BrandingPart>): Reply {
   const theme = page.services.branding.theme();
   const model = {
     name: typed.name ?? theme.name ?? "",

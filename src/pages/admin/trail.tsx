@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type { AdminEntry } from "../../accounts/accounts.ts";
 import { brandingParts } from "../../branding/branding.ts";
 import { pageOf } from "../../http/parameters.ts";
@@ -8,11 +7,11 @@ import { List, listPath } from "../lists/list.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { LocalTime } from "../parts/times.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 /** `GET /admin/trail` */
-export async function showTrail(page: SignedInRequest): Promise<FastifyReply> {
+export async function showTrail(page: SignedInRequest): Promise<Reply> {
   const { accounts } = page.services;
   const number = pageOf(page.request);
   const model = { page: number, entries: await accounts.listAdminEntries(number) };

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type {
   Change,
   FactorReset,
@@ -21,7 +20,7 @@ import { EmailAddress } from "../parts/email-address.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import {
   type FormDeclaration,
   type FormHandler,
@@ -41,7 +40,7 @@ export function userPath(userId: number): string {
 }
 
 /** `GET /admin/users/:id` */
-export function showUser(page: SignedInRequest): Promise<FastifyReply> {
+export function showUser(page: SignedInRequest): Promise<Reply> {
   return renderUser(page, untouched);
 }
 
@@ -90,7 +89,7 @@ export function changeUser(action: UserAction): FormHandler<SignedInRequest> {
 }
 
 /** `POST /admin/users/:id/sessions/end`. It gives nobody access, so no proof is needed. */
-export async function endUserSessions(page: SignedInRequest): Promise<FastifyReply> {
+export async function endUserSessions(page: SignedInRequest): Promise<Reply> {
   await page.form();
   const userId = page.id;
   if (userId === undefined) return page.notFound();
@@ -103,7 +102,7 @@ export async function endUserSessions(page: SignedInRequest): Promise<FastifyRep
  * `POST /admin/users/:id/links/end`. It gives nobody access, so no proof is needed. The requests are closed first, so that no more answers
  * arrive. After a failure it can be repeated.
  */
-export async function endUserLinks(page: SignedInRequest): Promise<FastifyReply> {
+export async function endUserLinks(page: SignedInRequest): Promise<Reply> {
   await page.form();
   const { accounts, pushes, requests } = page.services;
   const user = page.id === undefined ? undefined : await accounts.findUser(page.id);
@@ -129,7 +128,7 @@ export async function renderProof(
   page: SignedInRequest,
   question: Omit<ProofModel, "proof" | "problem">,
   { status, problems }: FormState<"proof">,
-): Promise<FastifyReply> {
+): Promise<Reply> {
   const model: ProofModel = { ...question, proof: await proofOffered(page), problem: problems.proof };
   return page.render(proofView, model, { status });
 }
@@ -169,11 +168,7 @@ async function applyAction(page: SignedInRequest, action: PlainAction, userId: n
   }
 }
 
-async function renderUser(
-  page: SignedInRequest,
-  state: FormState<"proof">,
-  sent?: UserModel["sent"],
-): Promise<FastifyReply> {
+async function renderUser(page: SignedInRequest, state: FormState<"proof">, sent?: UserModel["sent"]): Promise<Reply> {
   const { accounts, clock, pushes, requests } = page.services;
   const summary = page.id === undefined ? undefined : await accounts.findUserSummary(page.id);
   if (summary === undefined) return page.notFound();

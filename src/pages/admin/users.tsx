@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { type User, type UserSummary, usersPerPage } from "../../accounts/accounts.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { pageOf } from "../../http/parameters.ts";
@@ -8,7 +7,7 @@ import { EmailAddress } from "../parts/email-address.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, formHandler, untouched } from "../take-form.ts";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 import {
@@ -25,7 +24,7 @@ import {
 } from "./user.tsx";
 
 /** `GET /admin/users` */
-export function showUsers(page: SignedInRequest): Promise<FastifyReply> {
+export function showUsers(page: SignedInRequest): Promise<Reply> {
   const text = (page.query("q") ?? "").trim().slice(0, emailCharactersMax);
   return renderUsers(page, untouched, { text, page: pageOf(page.request) });
 }
@@ -71,7 +70,7 @@ interface ShownUsers {
   readonly created?: { readonly email: string; readonly password: string | null } | null;
 }
 
-async function renderUsers(page: SignedInRequest, state: FormState, shown: ShownUsers): Promise<FastifyReply> {
+async function renderUsers(page: SignedInRequest, state: FormState, shown: ShownUsers): Promise<Reply> {
   const model = await usersModel(page, state, shown);
   return page.renderForm(usersView, model, { status: state.status, path: usersPath(model.text, model.page) });
 }

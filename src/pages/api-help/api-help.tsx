@@ -1,13 +1,12 @@
-import type { FastifyReply } from "fastify";
 import { Fragment } from "preact";
 import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../../http/api-reference.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Card } from "../parts/card.tsx";
-import type { PageRequest } from "../request.ts";
+import type { PageRequest, Reply } from "../request.ts";
 
 /** `GET /help/api`: the reference of API v2. */
-export function showApiHelp(page: PageRequest): FastifyReply {
+export function showApiHelp(page: PageRequest): Reply {
   const { baseUrl, services } = page;
   return page.render(
     apiHelpView,
@@ -17,7 +16,7 @@ export function showApiHelp(page: PageRequest): FastifyReply {
 }
 
 /** `GET /api`: the reference of API v1. As under every API path, cookies are ignored, so the page offers no sign-in. */
-export function showApiV1Help(page: PageRequest): FastifyReply {
+export function showApiV1Help(page: PageRequest): Reply {
   const { baseUrl, services } = page;
   const model = { version: "v1", reference: services.apiReference.v1, baseUrl } as const;
   return page.renderPlain((context) => apiHelpView(model, { ...context, signIns: false }), {

@@ -1,11 +1,10 @@
-import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { sendPieces } from "../../http/answers.ts";
 import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import type { TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 
 /** An event in both formats. The names are those of the API's audit answer, and some more. */
 interface ExportedEvent {
@@ -107,7 +106,7 @@ const formats = {
 } as const;
 
 /** `GET /p/:token/audit/download?format=csv` or `json` */
-export async function downloadAudit(page: SignedInRequest): Promise<FastifyReply> {
+export async function downloadAudit(page: SignedInRequest): Promise<Reply> {
   const { urlToken } = page;
   const format = page.query("format");
   if (format !== "csv" && format !== "json") throw new AppError("invalid_request", "The format must be csv or json.");

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import {
@@ -31,14 +30,14 @@ import { LongText } from "../parts/long-text.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { BothTimes } from "../parts/times.tsx";
 import { optionFields, optionNames } from "../push-form/options.ts";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 
 export function auditPath(urlToken: string, page = 1): string {
   return `/p/${urlToken}/audit${page === 1 ? "" : `?page=${page}`}`;
 }
 
 /** `GET /p/:token/audit`. The push of another owner gets the answer of one that never existed. */
-export async function showAudit(page: SignedInRequest): Promise<FastifyReply> {
+export async function showAudit(page: SignedInRequest): Promise<Reply> {
   const { urlToken } = page;
   const number = pageOf(page.request);
   const trail = urlToken === undefined ? undefined : await page.services.pushes.trail(urlToken, page.actor, number);

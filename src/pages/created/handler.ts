@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { attachment, sendJson } from "../../http/headers.ts";
@@ -9,7 +8,7 @@ import { withLocale } from "../page.ts";
 import { qrCodePng, qrCodeSvg } from "../parts/qr-code.tsx";
 import { recipientsProblem } from "../push-form/fields.tsx";
 import { formLimits } from "../push-form/form.ts";
-import type { PageRequest, SignedInRequest } from "../request.ts";
+import type { PageRequest, Reply, SignedInRequest } from "../request.ts";
 import { isOwn } from "../secret/model.ts";
 import { type FormDeclaration, formHandler, untouched } from "../take-form.ts";
 import { createdModel, latestDelivery, mailed, openedText, recipientOf, type SentMail } from "./model.ts";
@@ -24,7 +23,7 @@ export function linkPagePath(urlToken: string, { isMailed }: { readonly isMailed
  * `GET /p/:token/preview`: the link to hand out, for everybody who has it already. It opens nothing and counts nothing. The
  * push's owner can have the link mailed from there.
  */
-export function showCreated(page: PageRequest): Promise<FastifyReply> {
+export function showCreated(page: PageRequest): Promise<Reply> {
   const isSent = page.query("done") === mailed;
   return renderCreated(page, { recipients: "", locale: undefined, state: untouched, isSent });
 }
@@ -50,7 +49,7 @@ export const mailLink = formHandler(mailForm, async (page, { recipients, locale 
   return page.redirect(linkPagePath(urlToken, { isMailed: true }));
 });
 
-async function renderCreated(page: PageRequest, mail: SentMail): Promise<FastifyReply> {
+async function renderCreated(page: PageRequest, mail: SentMail): Promise<Reply> {
   const push = await page.findPush();
   if (push === undefined) return renderGone(page);
   // The trail says more than that the link is gone.
@@ -62,7 +61,7 @@ async function renderCreated(page: PageRequest, mail: SentMail): Promise<Fastify
 }
 
 /** `GET /p/:token/preview/qr?format=svg` or `png`: the QR code of the link as a file. */
-export async function downloadCode(page: PageRequest): Promise<FastifyReply> {
+export async function downloadCode(page: PageRequest): Promise<Reply> {
   const format = page.query("format");
   if (format !== "svg" && format !== "png") throw new AppError("invalid_request", "The format must be svg or png.");
   const push = await page.findPush();
@@ -78,7 +77,7 @@ export async function downloadCode(page: PageRequest): Promise<FastifyReply> {
 }
 
 /** `GET /p/:token/preview/opened`: for the script of the link's page. It counts nothing. */
-export async function showOpened(page: SignedInRequest): Promise<FastifyReply> {
+export async function showOpened(page: SignedInRequest): Promise<Reply> {
   const push = await page.findPush();
   if (push === undefined || !isOwn(push, page.actor)) return page.notFound();
   const delivery = page.query("done") === mailed ? await latestDelivery(push, page) : undefined;

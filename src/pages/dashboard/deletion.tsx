@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { ListedPush } from "../../pushes/pushes.ts";
@@ -6,7 +5,7 @@ import { FormPage } from "../form-page.tsx";
 import { type Page, type PageContext, untranslated } from "../page.ts";
 import { ButtonLink } from "../parts/buttons.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { ownPath } from "../return-path.ts";
 import { dashboardPath } from "./filter.ts";
 import { beginningOf, shownName } from "./push-parts.tsx";
@@ -19,7 +18,7 @@ const selectedMax = 50;
 const nameCharactersShown = 200;
 
 /** `POST /pushes/delete`: asks whether to delete the selected pushes, and deletes them when that is confirmed. */
-export async function deleteSelected(page: SignedInRequest): Promise<FastifyReply> {
+export async function deleteSelected(page: SignedInRequest): Promise<Reply> {
   const form = await page.form();
   const returnPath = ownPath(textOf(form, "next")) ?? dashboardPath;
   const selected = await findSelected(page, form);

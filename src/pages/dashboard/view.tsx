@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { pageMax } from "../../http/parameters.ts";
 import type { PushSearch } from "../../pushes/pushes.ts";
 import { groupActivityPath } from "../activity/paths.ts";
@@ -9,13 +8,13 @@ import { type Page, type PageContext, type PartProps, pageHref, useMessages, use
 import { ButtonLink } from "../parts/buttons.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { deleted, deletePath } from "./deletion.tsx";
 import { dashboardPath, searchOf, searchPath, searchTextMax } from "./filter.ts";
 import { columnsOf, labelledBy, RowActions, SharedByRows } from "./rows.tsx";
 
 /** `GET /p`: the pushes of the signed-in account. */
-export async function showDashboard(page: SignedInRequest): Promise<FastifyReply> {
+export async function showDashboard(page: SignedInRequest): Promise<Reply> {
   const search = searchOf(page);
   return page.render(dashboardView, await dashboardModel(page, search), { selfPath: searchPath(search) });
 }

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { AppError, unreachable } from "../../base/errors.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
 import { noRules, type Policy } from "../../policies/policies.ts";
@@ -28,7 +27,7 @@ import {
   textIn,
 } from "../push-form/form.ts";
 import { optionNames } from "../push-form/options.ts";
-import type { PageRequest, SignedInRequest } from "../request.ts";
+import type { PageRequest, Reply, SignedInRequest } from "../request.ts";
 import { type FormDeclaration, refused, takeForm, untouched } from "../take-form.ts";
 import { editView } from "./view.tsx";
 
@@ -42,7 +41,7 @@ async function findEditable({ urlToken, services, actor }: SignedInRequest): Pro
 }
 
 /** `GET /p/:token/edit`: for the owner, while the push can be retrieved. For anybody else the page does not exist. */
-export async function showEdit(page: SignedInRequest): Promise<FastifyReply> {
+export async function showEdit(page: SignedInRequest): Promise<Reply> {
   const editable = await findEditable(page);
   if (editable === undefined) return renderGone(page);
   const form = formFor(editable, page);
@@ -83,7 +82,7 @@ function editForm(editable: Editable): FormDeclaration<SignedInRequest, SentForm
 }
 
 /** `POST /p/:token/edit` */
-export async function saveEdit(page: SignedInRequest): Promise<FastifyReply> {
+export async function saveEdit(page: SignedInRequest): Promise<Reply> {
   const editable = await findEditable(page);
   if (editable === undefined) page.notFound();
   const form = formFor(editable, page);
@@ -120,7 +119,7 @@ export async function saveEdit(page: SignedInRequest): Promise<FastifyReply> {
 const noOptions = Object.fromEntries(optionNames.map((option) => [option, false])) as Record<PushOption, boolean>;
 
 /** `POST /p/:token/edit` without a session: the form as it was sent. It says nothing about the push, not even that it exists. */
-export async function returnEdit(page: PageRequest): Promise<FastifyReply> {
+export async function returnEdit(page: PageRequest): Promise<Reply> {
   const { urlToken, services, messages } = page;
   if (urlToken === undefined) page.notFound();
   // The script's page still has everything, and what it shows of the push.

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type { ProtectedChange } from "../../accounts/accounts.ts";
 import { nameOf } from "../../branding/branding.ts";
 import { textOf } from "../../http/body/form-fields.ts";
@@ -9,7 +8,7 @@ import { CodeField, Field } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { changeOf, proofOffered, refusedChange } from "./changes.ts";
 import { removeFactor, renderFirstCodes } from "./handler.ts";
@@ -33,7 +32,7 @@ const appForm: FormDeclaration<SignedInRequest, Typed, "code" | "proof"> = {
 };
 
 /** `GET /users/factors/authenticator_app` */
-export function showApp(page: SignedInRequest): Promise<FastifyReply> {
+export function showApp(page: SignedInRequest): Promise<Reply> {
   return renderApp(page, "", untouched);
 }
 
@@ -60,11 +59,7 @@ export const removeApp = removeFactor(
   (page, change) => page.services.accounts.removeAuthenticatorApp(change),
 );
 
-async function renderApp(
-  page: SignedInRequest,
-  setUp: string,
-  state: FormState<"code" | "proof">,
-): Promise<FastifyReply> {
+async function renderApp(page: SignedInRequest, setUp: string, state: FormState<"code" | "proof">): Promise<Reply> {
   const model = await appModel(page, setUp, state);
   return page.renderForm(appView, model, { status: state.status, path: appPath });
 }

@@ -1,7 +1,6 @@
-import type { FastifyReply } from "fastify";
 import type { PasskeyAnswer, ProtectedChange } from "../../accounts/accounts.ts";
 import { textOf } from "../../http/body/form-fields.ts";
-import type { PageServices, SignedInRequest } from "../request.ts";
+import type { PageServices, Reply, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { type FormDeclaration, type FormHandler, formHandler, refused } from "../take-form.ts";
 import { backupCodesView } from "./backup-codes.tsx";
@@ -11,7 +10,7 @@ import { factorsPath } from "./paths.ts";
 import { factorsView } from "./view.tsx";
 
 /** `GET /users/factors` */
-export function showFactors(page: SignedInRequest): Promise<FastifyReply> {
+export function showFactors(page: SignedInRequest): Promise<Reply> {
   return renderFactors(page, "", null);
 }
 
@@ -53,11 +52,7 @@ export const createBackupCodes = formHandler(
   },
 );
 
-async function renderFactors(
-  page: SignedInRequest,
-  passkeyName: string,
-  sent: FactorsModel["sent"],
-): Promise<FastifyReply> {
+async function renderFactors(page: SignedInRequest, passkeyName: string, sent: FactorsModel["sent"]): Promise<Reply> {
   const model = await factorsModel(page, passkeyName, sent);
   const path = withNext(factorsPath, model.next);
   return page.renderForm(factorsView, model, { status: sent?.state.status ?? 200, path });
@@ -88,7 +83,7 @@ export function removeFactor(
 /**
  * The codes that were created with a first factor. Answer without a redirect: they are not stored, so they can be shown only here.
  */
-export function renderFirstCodes(page: SignedInRequest, codes: readonly string[]): FastifyReply {
+export function renderFirstCodes(page: SignedInRequest, codes: readonly string[]): Reply {
   // A user who was sent here for the required factor has one now, and goes on.
   const next = page.services.config.accounts.requireSecondFactor ? "/" : factorsPath;
   return page.render(backupCodesView, { codes, added: true, next });

@@ -1,15 +1,14 @@
-import type { FastifyReply } from "fastify";
 import { passkeyNameCharactersMax } from "../../accounts/accounts.ts";
 import { nameOf } from "../../branding/branding.ts";
 import { sendJson } from "../../http/headers.ts";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { formHandler, refused } from "../take-form.ts";
 import { getRelyingParty, refusedChange } from "./changes.ts";
 import { factorForm, removeFactor, renderFirstCodes } from "./handler.ts";
 import { factorsPath } from "./paths.ts";
 
 /** `POST /users/factors/passkeys/options`: what the browser needs to create a passkey. */
-export async function offerNewPasskey(page: SignedInRequest): Promise<FastifyReply> {
+export async function offerNewPasskey(page: SignedInRequest): Promise<Reply> {
   const { accounts, branding } = page.services;
   // Browsers show the name beside the new passkey; it is not checked later.
   const party = { ...getRelyingParty(page), name: nameOf(branding.theme()) };
@@ -17,7 +16,7 @@ export async function offerNewPasskey(page: SignedInRequest): Promise<FastifyRep
 }
 
 /** `POST /users/factors/proof/options`: what the browser needs to prove a change by a passkey. */
-export async function offerProof(page: SignedInRequest): Promise<FastifyReply> {
+export async function offerProof(page: SignedInRequest): Promise<Reply> {
   return sendJson(page.reply, 200, await page.services.accounts.offerOwnPasskeys(page.session, getRelyingParty(page)));
 }
 

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { type KindDefaults, noDefaults } from "../../accounts/accounts.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { invalidFields } from "../../base/errors.ts";
@@ -30,7 +29,7 @@ import {
 } from "../push-form/form.ts";
 import { byKindOption } from "../push-form/options.ts";
 import { labelsOf, type OfferedPresets, presetValues } from "../push-form/presets.tsx";
-import type { PageRequest, SignedInRequest } from "../request.ts";
+import type { PageRequest, Reply, SignedInRequest } from "../request.ts";
 import { withNext } from "../return-path.ts";
 import { isOwn } from "../secret/model.ts";
 import { type FormDeclaration, type FormState, isSessionProblem, refused, takeForm, untouched } from "../take-form.ts";
@@ -38,7 +37,7 @@ import { adoptOldCookies, rememberedSettings, rememberSettings } from "./remembe
 import { type NewPushForm, newPushView } from "./view.tsx";
 
 /** `GET /` and `GET /p/new` */
-export async function showNewPush(page: PageRequest): Promise<FastifyReply> {
+export async function showNewPush(page: PageRequest): Promise<Reply> {
   adoptOldCookies(page);
   const starting = await startingSettings(page);
   const { kind } = formFor(page.query("kind"), starting, page);
@@ -51,7 +50,7 @@ export async function showNewPush(page: PageRequest): Promise<FastifyReply> {
  * `POST /share`: the form with what another app shares with this one. The request cannot carry a form token, so it creates
  * and stores nothing.
  */
-export async function showShared(page: PageRequest): Promise<FastifyReply> {
+export async function showShared(page: PageRequest): Promise<Reply> {
   const shared = await page.form();
   const parts = ["title", "text", "url"].map((name) => textOf(shared, name)).filter((part) => part.trim() !== "");
   const starting = await startingSettings(page);
@@ -60,12 +59,7 @@ export async function showShared(page: PageRequest): Promise<FastifyReply> {
   return renderForm(page, { ...form, values: { ...form.values, payload } }, 200, { starting });
 }
 
-function renderUntouched(
-  page: PageRequest,
-  kind: KindName,
-  starting: StartingSettings,
-  selfPath: string,
-): FastifyReply {
+function renderUntouched(page: PageRequest, kind: KindName, starting: StartingSettings, selfPath: string): Reply {
   const form = untouchedForm(page, kind, starting);
   // A form that is sent back is not compressible: it repeats what was typed.
   return renderForm(page, form, 200, { starting, selfPath, keepsTyped: true, compressible: true });
@@ -81,7 +75,7 @@ function untouchedForm(page: PageRequest, kind: KindName, starting: StartingSett
  * `GET /p/:token/another`: the form with the kind, expiry, views and options of a push of the same user, ended or not. For
  * anybody else the page does not exist. Nothing of the secret, the passphrase or the labels is used.
  */
-export async function showAnother(page: SignedInRequest): Promise<FastifyReply> {
+export async function showAnother(page: SignedInRequest): Promise<Reply> {
   const push = await page.findPush();
   if (push === undefined || !isOwn(push, page.actor)) return renderGone(page);
   const own = await startingSettings(page);
@@ -128,7 +122,7 @@ function newPushForm(starting: StartingSettings): FormDeclaration<PageRequest, S
 }
 
 /** `POST /p` */
-export async function createPush(page: PageRequest): Promise<FastifyReply> {
+export async function createPush(page: PageRequest): Promise<Reply> {
   const starting = await startingSettings(page);
   return takeForm(page, newPushForm(starting), (sent) => createFrom(page, sent, starting));
 }
@@ -407,7 +401,7 @@ function renderForm(
     readonly keepsTyped?: boolean;
     readonly compressible?: boolean;
   },
-): FastifyReply {
+): Reply {
   const { config } = page.services;
   const mayAttachFiles = form.account !== null || config.files.allowAnonymous;
   const offersFiles = mayAttachFiles || !config.accounts.loginsDisabled;

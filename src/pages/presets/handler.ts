@@ -1,9 +1,8 @@
-import type { FastifyReply } from "fastify";
 import { textOf, wholeNumberOf } from "../../http/body/form-fields.ts";
 import type { Preset, StoredPreset } from "../../pushes/pushes.ts";
 import { presetsPath } from "../account/path.ts";
 import { adminPaths, entryOf, getGroup, groupPath } from "../admin/frame.tsx";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import {
   type FormDeclaration,
   type FormHandler,
@@ -43,7 +42,7 @@ const emptyForm = typedFrom({ name: "", settings: {}, isDefault: false, revision
 
 /** `GET` of the presets' page; `?edit=` has the name of the one in the form. */
 export function showPresets(getTarget: GetTarget) {
-  return async (page: SignedInRequest): Promise<FastifyReply> => {
+  return async (page: SignedInRequest): Promise<Reply> => {
     const target = await getTarget(page);
     const edited = await findPreset(page, target, page.query("edit"));
     return renderPresets(page, target, edited === undefined ? emptyForm : typedFrom(edited), untouched);
@@ -80,7 +79,7 @@ export function savePreset(getTarget: GetTarget): FormHandler<SignedInRequest> {
 }
 
 /** Somebody else was quicker: the form with what was typed, beside what is stored. A preset that is gone can only be made again. */
-async function showBoth(page: SignedInRequest, target: PresetsTarget, typed: TypedPreset): Promise<FastifyReply> {
+async function showBoth(page: SignedInRequest, target: PresetsTarget, typed: TypedPreset): Promise<Reply> {
   const { presets: texts, admin } = page.messages;
   const stored = await findPreset(page, target, typed.was);
   if (stored === undefined) {
@@ -93,7 +92,7 @@ async function showBoth(page: SignedInRequest, target: PresetsTarget, typed: Typ
 
 /** `POST .../delete` */
 export function deletePreset(getTarget: GetTarget) {
-  return async (page: SignedInRequest): Promise<FastifyReply> => {
+  return async (page: SignedInRequest): Promise<Reply> => {
     const form = await page.form();
     const target = await getTarget(page);
     const was = { name: textOf(form, "name"), revision: wholeNumberOf(form, "revision") };
@@ -132,7 +131,7 @@ async function renderPresets(
   target: PresetsTarget,
   typed: TypedPreset,
   state: FormState<PresetField>,
-): Promise<FastifyReply> {
+): Promise<Reply> {
   const presets = await page.services.presets.list(target.scope);
   const path = typed.was === "" ? target.path : `${target.path}?edit=${encodeURIComponent(typed.was)}`;
   return page.renderForm(presetsView, { target, presets, typed, state }, { status: state.status, path });

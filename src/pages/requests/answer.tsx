@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { receiveAnswer } from "../../http/request-fields.ts";
 import { pushLimits } from "../../pushes/pushes.ts";
 import type { NewAnswer, OpenRequest } from "../../requests/requests.ts";
@@ -11,7 +10,7 @@ import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { SendingMeter } from "../parts/sending-meter.tsx";
 import { withLineFeeds } from "../push-form/form.ts";
-import type { PageRequest } from "../request.ts";
+import type { PageRequest, Reply } from "../request.ts";
 import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
 
 /** The value of `?done=` after an answer was handed over. */
@@ -29,7 +28,7 @@ interface AnswerModel {
 }
 
 /** `GET /requests/:token`: for everybody who has the link. */
-export async function showRequest(page: PageRequest): Promise<FastifyReply> {
+export async function showRequest(page: PageRequest): Promise<Reply> {
   const request = await findRequest(page);
   if (request === undefined) return renderUnknown(page);
   if (page.query("done") === sent) {
@@ -83,7 +82,7 @@ function answerForm(urlToken: string): FormDeclaration<PageRequest, NewAnswer, A
 }
 
 /** `POST /requests/:token` */
-export async function answerRequest(page: PageRequest): Promise<FastifyReply> {
+export async function answerRequest(page: PageRequest): Promise<Reply> {
   const request = await findRequest(page);
   if (request === undefined) return renderUnknown(page);
   const { urlToken } = request;
@@ -99,16 +98,11 @@ async function findRequest({ urlToken, services }: PageRequest): Promise<OpenReq
   return urlToken === undefined ? undefined : await services.requests.find(urlToken);
 }
 
-function renderUnknown(page: PageRequest): FastifyReply {
+function renderUnknown(page: PageRequest): Reply {
   return page.renderPlain(unknownView, { status: 404 });
 }
 
-function renderAnswer(
-  page: PageRequest,
-  request: OpenRequest,
-  payload: string,
-  state: FormState<AnswerField>,
-): FastifyReply {
+function renderAnswer(page: PageRequest, request: OpenRequest, payload: string, state: FormState<AnswerField>): Reply {
   if (request.state !== "open") return page.renderPlain(endedView, { status: page.isGet ? 410 : 422 });
   const { maxFileUploads, pushBytesMax } = page.services.config.files;
   const model = { request, payload, state, filesMax: maxFileUploads, bytesMax: pushBytesMax };

@@ -1,9 +1,8 @@
-import type { FastifyReply } from "fastify";
 import { signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { pageMax } from "../../http/parameters.ts";
 import { requestsPerPage } from "../../requests/requests.ts";
-import type { PageRequest, SignedInRequest } from "../request.ts";
+import type { PageRequest, Reply, SignedInRequest } from "../request.ts";
 import { answersView } from "./answers-view.tsx";
 import { proofCookies, proofOf, rememberProof } from "./owner-proof.ts";
 import { answersPath, requestsPath } from "./paths.ts";
@@ -11,7 +10,7 @@ import { deletedView, proofView } from "./proof.tsx";
 import { requestsView } from "./view.tsx";
 
 /** `GET /requests` */
-export async function showRequests(page: SignedInRequest): Promise<FastifyReply> {
+export async function showRequests(page: SignedInRequest): Promise<Reply> {
   const asked = Number(page.query("page") ?? "1");
   const number = Number.isInteger(asked) && asked >= 1 && asked <= pageMax ? asked : 1;
   const requests = await page.services.requests.list(page.actor, number);
@@ -21,7 +20,7 @@ export async function showRequests(page: SignedInRequest): Promise<FastifyReply>
 }
 
 /** `GET /requests/:token/answers` */
-export async function showAnswers(page: PageRequest): Promise<FastifyReply> {
+export async function showAnswers(page: PageRequest): Promise<Reply> {
   const { urlToken, user } = page;
   if (urlToken === undefined) return page.notFound();
   const { requests } = page.services;
@@ -41,7 +40,7 @@ export async function showAnswers(page: PageRequest): Promise<FastifyReply> {
 }
 
 /** `POST /requests/:token/answers`: the script has derived the proof from the private link. */
-export async function proveOwner(page: PageRequest): Promise<FastifyReply> {
+export async function proveOwner(page: PageRequest): Promise<Reply> {
   const { urlToken } = page;
   if (urlToken === undefined) return page.notFound();
   const proof = textOf(await page.form(), "owner_proof");
@@ -53,7 +52,7 @@ export async function proveOwner(page: PageRequest): Promise<FastifyReply> {
 }
 
 /** `POST /requests/:token/close` */
-export async function closeRequest(page: PageRequest): Promise<FastifyReply> {
+export async function closeRequest(page: PageRequest): Promise<Reply> {
   const { urlToken } = page;
   if (urlToken === undefined) return page.notFound();
   const { isAnonymous } = await page.services.requests.close(urlToken, page.actor, proofOf(page));
@@ -61,7 +60,7 @@ export async function closeRequest(page: PageRequest): Promise<FastifyReply> {
 }
 
 /** `POST /requests/:token/delete` */
-export async function deleteRequest(page: PageRequest): Promise<FastifyReply> {
+export async function deleteRequest(page: PageRequest): Promise<Reply> {
   const { urlToken } = page;
   if (urlToken === undefined) return page.notFound();
   const { isAnonymous } = await page.services.requests.delete(urlToken, page.actor, proofOf(page));

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { AppError, type FieldProblems } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { readCreateRequest } from "../../http/request-fields.ts";
@@ -11,7 +10,7 @@ import { Checkbox, Field, NumberField, TextAreaField, TextField } from "../parts
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { PageRequest } from "../request.ts";
+import type { PageRequest, Reply } from "../request.ts";
 import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
 import { rememberProof } from "./owner-proof.ts";
 import { answersPath, newRequestPath, requestsPath } from "./paths.ts";
@@ -25,7 +24,7 @@ const emptyForm: Omit<RequestForm, "expireAfterDays"> = {
 };
 
 /** `GET /requests/new` */
-export async function showNewRequest(page: PageRequest): Promise<FastifyReply> {
+export async function showNewRequest(page: PageRequest): Promise<Reply> {
   const expireAfterDays = String(daysDefaultOf(page.services.config));
   return renderForm(page, { ...emptyForm, expireAfterDays }, untouched);
 }
@@ -52,7 +51,7 @@ const requestForm: FormDeclaration<PageRequest, SentRequest, RequestField> = {
 };
 
 /** `POST /requests`: the browser has made the key and keeps it in the address that this answer leads to. */
-export function createRequest(page: PageRequest): Promise<FastifyReply> {
+export function createRequest(page: PageRequest): Promise<Reply> {
   return takeForm(page, requestForm, async ({ fields }) => {
     // The form was shown to somebody with an account, who expects to find the request there.
     if (page.user === null && fields.owner_proof === undefined) {
@@ -105,7 +104,7 @@ function describeProblems(
   return Object.fromEntries(Object.entries(texts).filter(([name]) => found[name] !== undefined));
 }
 
-async function renderForm(page: PageRequest, form: RequestForm, state: FormState<RequestField>): Promise<FastifyReply> {
+async function renderForm(page: PageRequest, form: RequestForm, state: FormState<RequestField>): Promise<Reply> {
   const model = await newRequestModel(page, form, state);
   return page.renderForm(newRequestView, model, { status: state.status, path: newRequestPath, keepsTyped: true });
 }

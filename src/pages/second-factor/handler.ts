@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type { PasskeyAnswer, WaitingSignIn } from "../../accounts/accounts.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
@@ -6,7 +5,7 @@ import { sendJson } from "../../http/headers.ts";
 import { enter } from "../entry.tsx";
 import { getRelyingParty, passkeyAnswerOf, relyingPartyOf, retryMessage } from "../factors/changes.ts";
 import { factorsPath, secondFactorPath } from "../factors/paths.ts";
-import type { WaitingRequest } from "../request.ts";
+import type { Reply, WaitingRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { type FormDeclaration, formHandler, refused, untouched } from "../take-form.ts";
 import { type SecondFactorModel, secondFactorView } from "./view.tsx";
@@ -37,13 +36,13 @@ const secondFactorForm: FormDeclaration<WaitingRequest, Typed, never> = {
 };
 
 /** `GET /users/second_factor` */
-export async function showSecondFactor(page: WaitingRequest): Promise<FastifyReply> {
+export async function showSecondFactor(page: WaitingRequest): Promise<Reply> {
   const next = ownPath(page.query("next"));
   return secondFactorForm.show(page, { next, code: "", backupCode: "", passkey: null }, untouched);
 }
 
 /** `POST /users/second_factor/options`: what the browser needs to use a passkey. */
-export async function offerSecondFactorPasskeys(page: WaitingRequest): Promise<FastifyReply> {
+export async function offerSecondFactorPasskeys(page: WaitingRequest): Promise<Reply> {
   return sendJson(page.reply, 200, await page.services.accounts.offerOwnPasskeys(page.session, getRelyingParty(page)));
 }
 

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
@@ -11,17 +10,17 @@ import { type Page, type PageContext, pageHref, useMessages } from "../page.ts";
 import { PasskeyButton } from "../parts/buttons.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { stayField, staysSignedIn } from "../parts/stay-signed-in.tsx";
-import type { PageRequest } from "../request.ts";
+import type { PageRequest, Reply } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 
 /** `POST /users/sign_in/passkey/options` */
-export async function offerPasskeySignIn(page: PageRequest): Promise<FastifyReply> {
+export async function offerPasskeySignIn(page: PageRequest): Promise<Reply> {
   refuseWithoutLogins(page);
   return sendJson(page.reply, 200, await page.services.accounts.offerAnyPasskey(getRelyingParty(page)));
 }
 
 /** `POST /users/sign_in/passkey`: signs in by a passkey alone. */
-export async function signInByPasskey(page: PageRequest): Promise<FastifyReply> {
+export async function signInByPasskey(page: PageRequest): Promise<Reply> {
   refuseWithoutLogins(page);
   const { accounts } = page.services;
   const form = await page.form();

@@ -1,9 +1,8 @@
-import type { FastifyReply } from "fastify";
 import { unreachable } from "../../base/errors.ts";
 import { formIdempotencyKey } from "../../http/parameters.ts";
 import type { Push } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
-import type { PageRequest } from "../request.ts";
+import type { PageRequest, Reply } from "../request.ts";
 import { hasStep, type Revealed, type StepRefusal, secretModel, stepModel } from "./model.ts";
 import { stepView } from "./step-view.tsx";
 import { secretView } from "./view.tsx";
@@ -13,7 +12,7 @@ import { secretView } from "./view.tsx";
  * claims a view only if the push needs neither a retrieval step nor a passphrase nor a key that only the browser has; otherwise
  * the step's POST claims it.
  */
-export async function showPush(page: PageRequest): Promise<FastifyReply> {
+export async function showPush(page: PageRequest): Promise<Reply> {
   const push = await page.findPush();
   if (push === undefined) return renderGone(page);
   if (!push.expired && (asksForStep(page) || hasStep(push))) return renderStep(page, push, 200);
@@ -25,7 +24,7 @@ function asksForStep({ request }: PageRequest): boolean {
   return request.routeOptions.url === "/p/:token/r";
 }
 
-export async function claimByForm(page: PageRequest): Promise<FastifyReply> {
+export async function claimByForm(page: PageRequest): Promise<Reply> {
   const form = await page.form();
   const { passphrase } = form;
   const { urlToken } = page;
@@ -40,7 +39,7 @@ async function claim(
   page: PageRequest,
   urlToken: string,
   sent: { readonly passphrase?: string; readonly idempotencyKey?: string | undefined },
-): Promise<FastifyReply> {
+): Promise<Reply> {
   const request = { counting: "strangers", reserveAnswer: page.reserveAnswer, tellsLastView: true } as const;
   const claimed = await page.services.pushes.claimView(urlToken, { ...request, ...sent }, page.actor);
   switch (claimed.outcome) {
@@ -70,7 +69,7 @@ async function renderStep(
   push: Push | null,
   status: number,
   refusal: StepRefusal | null = null,
-): Promise<FastifyReply> {
+): Promise<Reply> {
   const model = await stepModel(page, push, refusal, asksForStep(page));
   return page.render(stepView, model, { status, selfPath: model.action, compressible: true });
 }
@@ -85,7 +84,7 @@ function redirectTarget(payload: string): string | undefined {
   return headerSafe.test(payload) ? payload : parsed.href;
 }
 
-function renderSecret(page: PageRequest, revealed: Revealed): FastifyReply {
+function renderSecret(page: PageRequest, revealed: Revealed): Reply {
   const { push, payload, files } = revealed;
   // The content security policy stops a form's POST that redirects to another site, so only a GET redirects.
   const target = push.kind === "url" && files.length === 0 && page.isGet ? redirectTarget(payload) : undefined;

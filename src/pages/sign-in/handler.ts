@@ -1,9 +1,8 @@
-import type { FastifyReply } from "fastify";
 import { secondFactorPath, signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { enter } from "../entry.tsx";
 import { staysSignedIn } from "../parts/stay-signed-in.tsx";
-import type { PageRequest } from "../request.ts";
+import type { PageRequest, Reply } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { showSignInOnly } from "../single-sign-on/handler.ts";
 import { type FormDeclaration, formHandler, refused, untouched } from "../take-form.ts";
@@ -13,7 +12,7 @@ import { signInView, signOutView } from "./view.tsx";
 export const signOutPath = "/users/sign_out";
 
 /** `GET /users/sign_in` */
-export async function showSignIn(page: PageRequest): Promise<FastifyReply> {
+export async function showSignIn(page: PageRequest): Promise<Reply> {
   if (page.user !== null) return page.redirect("/");
   if (page.services.config.accounts.signOnOnly) return showSignInOnly(page);
   return signInForm.show(page, { email: "", password: "", next: ownPath(page.query("next")), stays: false }, untouched);
@@ -47,13 +46,13 @@ export const signIn = formHandler(signInForm, async (page, { email, password, ne
 });
 
 /** `GET /users/sign_out` */
-export function showSignOut(page: PageRequest): FastifyReply {
+export function showSignOut(page: PageRequest): Reply {
   if (page.user === null) return page.redirect(signInPath);
   return page.render(signOutView, page.user.email, { selfPath: signOutPath });
 }
 
 /** `POST /users/sign_out` */
-export async function signOut(page: PageRequest): Promise<FastifyReply> {
+export async function signOut(page: PageRequest): Promise<Reply> {
   const { accounts, config, sessionCookies } = page.services;
   const { raw, client } = page.request;
   const sessionToken = sessionCookies.find(raw, client);

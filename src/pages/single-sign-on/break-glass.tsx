@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { breakGlassPath } from "../../accounts/accounts.ts";
 import { secondFactorPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
@@ -7,10 +6,10 @@ import { MessagePage } from "../message-page.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { Submit } from "../parts/buttons.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { PageRequest } from "../request.ts";
+import type { PageRequest, Reply } from "../request.ts";
 
 /** `GET /users/break_glass?token=`. Shows a button: a preview of the link must not use it up. */
-export async function showBreakGlass(page: PageRequest): Promise<FastifyReply> {
+export async function showBreakGlass(page: PageRequest): Promise<Reply> {
   const token = page.query("token") ?? "";
   const link = await page.services.accounts.findBreakGlass(token);
   if (link === undefined) return renderInvalid(page);
@@ -18,14 +17,14 @@ export async function showBreakGlass(page: PageRequest): Promise<FastifyReply> {
 }
 
 /** `POST /users/break_glass` */
-export async function enterByBreakGlass(page: PageRequest): Promise<FastifyReply> {
+export async function enterByBreakGlass(page: PageRequest): Promise<Reply> {
   const token = textOf(await page.form(), "token");
   const entered = await page.services.accounts.enterByBreakGlass(token, page.clientContext);
   if (entered === undefined) return renderInvalid(page);
   return enter(page, entered.sessionToken, entered.waitsForFactor ? secondFactorPath : "/");
 }
 
-function renderInvalid(page: PageRequest): FastifyReply {
+function renderInvalid(page: PageRequest): Reply {
   return page.render(breakGlassView, null, { status: 404 });
 }
 

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { AppError, unreachable } from "../../base/errors.ts";
 import { secondFactorPath, signInPath } from "../../http/authentication.ts";
@@ -8,7 +7,7 @@ import { createTokenCookies } from "../../http/session-cookie.ts";
 import { enter, setSession } from "../entry.tsx";
 import { pageHref } from "../page.ts";
 import { staysSignedIn } from "../parts/stay-signed-in.tsx";
-import type { PageRequest, SignedInRequest } from "../request.ts";
+import type { PageRequest, Reply, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { providerNameOf } from "./button.tsx";
@@ -27,17 +26,17 @@ import {
 export const signOnPath = "/users/auth/oidc";
 
 /** `POST /users/auth/oidc` */
-export function beginSignIn(page: PageRequest): Promise<FastifyReply> {
+export function beginSignIn(page: PageRequest): Promise<Reply> {
   return begin(page, "sign_in");
 }
 
 /** `POST <settings>/link` */
-export function beginLink(page: SignedInRequest): Promise<FastifyReply> {
+export function beginLink(page: SignedInRequest): Promise<Reply> {
   return begin(page, "link");
 }
 
 /** `POST <settings>/again` */
-export function beginProof(page: SignedInRequest): Promise<FastifyReply> {
+export function beginProof(page: SignedInRequest): Promise<Reply> {
   return begin(page, "prove");
 }
 
@@ -45,7 +44,7 @@ export function beginProof(page: SignedInRequest): Promise<FastifyReply> {
  * `GET /users/sign_in` where single sign-on is the only way in: goes on to the provider at once. It asks first after a sign-out, so
  * that one stays out; what is not a person's navigation begins nothing.
  */
-export function showSignInOnly(page: PageRequest): Promise<FastifyReply> | FastifyReply {
+export function showSignInOnly(page: PageRequest): Promise<Reply> | Reply {
   const next = ownPath(page.query("next"));
   const { headers } = page.request;
   const isNavigation = (headers["sec-fetch-dest"] ?? "document") === "document" && headers["sec-purpose"] === undefined;
@@ -59,7 +58,7 @@ export function showSignInOnly(page: PageRequest): Promise<FastifyReply> | Fasti
   return page.render(signOnView, model, { selfPath: withNext(signInPath, next) });
 }
 
-async function begin(page: PageRequest, purpose: "sign_in" | "link" | "prove"): Promise<FastifyReply> {
+async function begin(page: PageRequest, purpose: "sign_in" | "link" | "prove"): Promise<Reply> {
   const form = await page.form();
   return beginWith(page, purpose, { next: ownPath(textOf(form, "next")), stays: staysSignedIn(form) });
 }
@@ -68,7 +67,7 @@ async function beginWith(
   page: PageRequest,
   purpose: "sign_in" | "link" | "prove",
   { next: requestedPath, stays: persistent }: { readonly next: string | null; readonly stays: boolean },
-): Promise<FastifyReply> {
+): Promise<Reply> {
   const context = page.context();
   // The return from the provider has no `?locale=`, so the path has to keep it.
   const next = requestedPath === null && !context.localeAsked ? null : pageHref(context, requestedPath ?? "/");
@@ -87,7 +86,7 @@ async function beginWith(
  * `GET /users/auth/oidc/callback`. The step's cookie and the state tie it to a sign-on that began in this browser. The
  * route is a retrieval, so that a prefetch does not use the sign-on up.
  */
-export async function completeSignOn(page: PageRequest): Promise<FastifyReply> {
+export async function completeSignOn(page: PageRequest): Promise<Reply> {
   const { accounts, events } = page.services;
   const url = page.request.raw.url ?? "";
   const query = url.includes("?") ? url.slice(url.indexOf("?") + 1) : "";
@@ -133,7 +132,7 @@ export async function completeSignOn(page: PageRequest): Promise<FastifyReply> {
 const logoutTokenBytesMax = 16 * 1_024;
 
 /** `POST /users/auth/oidc/backchannel-logout`, by the provider. No cookie counts, and nothing says whether a session ended. */
-export async function backchannelLogout(page: PageRequest): Promise<FastifyReply> {
+export async function backchannelLogout(page: PageRequest): Promise<Reply> {
   const invalid = () => page.reply.code(400).send({ error: "invalid_request" });
   page.reply.header("cache-control", "no-store");
   let token: string;
@@ -168,7 +167,7 @@ const confirmLinkForm: FormDeclaration<PageRequest, ConfirmSent, "password"> = {
 };
 
 /** `GET /users/auth/oidc/confirm`: asks whether the identity belongs to the account. The mailed link adds `?token=`. */
-export function showConfirmLink(page: PageRequest): Promise<FastifyReply> {
+export function showConfirmLink(page: PageRequest): Promise<Reply> {
   return renderConfirmLink(page, page.query("token") ?? "", untouched);
 }
 
@@ -211,7 +210,7 @@ const codeForm: FormDeclaration<SignedInRequest, string, "code"> = {
 };
 
 /** `GET <settings>/code` */
-export async function showCode(page: SignedInRequest): Promise<FastifyReply> {
+export async function showCode(page: SignedInRequest): Promise<Reply> {
   const waits = await page.services.accounts.waitsForCode(findStepToken(page), page.session);
   return waits ? codeForm.show(page, "", untouched) : page.redirect(signOnSettingsPath);
 }
@@ -231,7 +230,7 @@ const settingsForm: FormDeclaration<SignedInRequest, string, "password"> = {
 };
 
 /** `GET <settings>` */
-export function showSignOnSettings(page: SignedInRequest): Promise<FastifyReply> {
+export function showSignOnSettings(page: SignedInRequest): Promise<Reply> {
   return renderSettings(page, "", untouched);
 }
 
@@ -266,12 +265,12 @@ function providerName(page: PageRequest): string {
 
 const statusOf = (problem: SignOnProblem) => (problem === "invalid" ? 400 : problem === "unreachable" ? 503 : 403);
 
-function renderProblem(page: PageRequest, problem: SignOnProblem): FastifyReply {
+function renderProblem(page: PageRequest, problem: SignOnProblem): Reply {
   const model = { problem, provider: providerName(page), only: isOnly(page) };
   return page.render(problemView, model, { status: statusOf(problem) });
 }
 
-function renderUnreachable(page: PageRequest, error: unknown): FastifyReply {
+function renderUnreachable(page: PageRequest, error: unknown): Reply {
   if (!(error instanceof AppError) || error.code !== "unavailable") throw error;
   page.reportUnavailable(error);
   return renderProblem(page, "unreachable");
@@ -282,7 +281,7 @@ async function renderConfirmLink(
   mailed: string,
   state: FormState<"password">,
   isMailed = false,
-): Promise<FastifyReply> {
+): Promise<Reply> {
   const link = await page.services.accounts.findLinkToConfirm(findStepToken(page), mailed, page.session);
   if (link === undefined) return renderProblem(page, "invalid");
   const model = { provider: providerName(page), link, state, mailed, isMailed, only: isOnly(page) };
@@ -293,11 +292,7 @@ function isOnly(page: PageRequest): boolean {
   return page.services.config.accounts.signOnOnly;
 }
 
-async function renderSettings(
-  page: SignedInRequest,
-  _password: string,
-  state: FormState<"password">,
-): Promise<FastifyReply> {
+async function renderSettings(page: SignedInRequest, _password: string, state: FormState<"password">): Promise<Reply> {
   const { accounts, config } = page.services;
   if (config.singleSignOn === undefined) return page.notFound();
   const { id, hasPassword } = page.user;

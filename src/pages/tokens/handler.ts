@@ -1,11 +1,10 @@
-import type { FastifyReply } from "fastify";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { limitsOf, tokensPagePath, tokensPath } from "./model.ts";
 import { emptyTokenForm, type ShownForm, tokenFormHandler, tokensOf } from "./take-token.ts";
 import { tokensView } from "./view.tsx";
 
 /** `GET /users/token` */
-export function showTokens(page: SignedInRequest): Promise<FastifyReply> {
+export function showTokens(page: SignedInRequest): Promise<Reply> {
   return renderTokens(page, emptyTokenForm);
 }
 
@@ -15,7 +14,7 @@ export const createToken = tokenFormHandler(renderTokens, (page, { form, change 
 );
 
 /** `POST /users/token/:id/revoke` */
-export async function revokeToken(page: SignedInRequest): Promise<FastifyReply> {
+export async function revokeToken(page: SignedInRequest): Promise<Reply> {
   const { accounts } = page.services;
   const { id } = page;
   const userId = page.user.id;
@@ -25,7 +24,7 @@ export async function revokeToken(page: SignedInRequest): Promise<FastifyReply> 
   return isOwn ? page.redirect(tokensPath) : page.notFound();
 }
 
-async function renderTokens(page: SignedInRequest, shown: ShownForm): Promise<FastifyReply> {
+async function renderTokens(page: SignedInRequest, shown: ShownForm): Promise<Reply> {
   const listed = await tokensOf(page, page.user);
   const model = { path: tokensPath, isService: false, ...shown, ...listed };
   return page.renderForm(tokensView, model, { status: shown.state.status, path: tokensPagePath(listed.page) });

@@ -1,7 +1,6 @@
-import type { FastifyReply } from "fastify";
 import type { ChangeRefusal, MadeToken, ProtectedChange, User } from "../../accounts/accounts.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
-import type { SignedInRequest } from "../request.ts";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormHandler, type FormState, formHandler, untouched } from "../take-form.ts";
 import { describeProblems, emptyForm, pageNumberOf, readTokenForm, type TokenField, type TokenForm } from "./model.ts";
 
@@ -13,7 +12,7 @@ export interface ShownForm {
   readonly made: { readonly name: string; readonly token: string } | null;
 }
 
-type Show = (page: SignedInRequest, shown: ShownForm) => Promise<FastifyReply>;
+type Show = (page: SignedInRequest, shown: ShownForm) => Promise<Reply>;
 
 export const emptyTokenForm: ShownForm = { form: emptyForm, state: untouched, made: null };
 
