@@ -3,6 +3,7 @@ import type { Messages } from "../i18n/i18n.ts";
 import type { LayoutProps } from "./layout.tsx";
 import { MessagePage } from "./message-page.tsx";
 import type { Page, PageContext } from "./page.ts";
+import { Button } from "./parts/buttons.tsx";
 import type { PageRequest, Reply } from "./request.ts";
 import { OpenedBefore, OpeningFailed } from "./secret/step-view.tsx";
 
@@ -25,9 +26,7 @@ export function goneView(page: PageContext): Page {
   return (
     <MessageView page={page} texts={messages.gone}>
       <OpenedBefore counts={false} />
-      <button type="button" class="button" hidden data-opens-again>
-        {messages.step.showAgain}
-      </button>
+      <Button label={messages.step.showAgain} hidden data-opens-again />
       <OpeningFailed />
     </MessageView>
   );

@@ -5,6 +5,7 @@ import { accountPath, accountTabPath } from "./account/path.ts";
 import type { AssetName } from "./assets.ts";
 import { keepsLanguage } from "./language-choice.ts";
 import { type PageContext, PageProvider, type PageUser, pageHref, useMessages, usePage, withLocale } from "./page.ts";
+import { Button, Submit } from "./parts/buttons.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { Keys } from "./parts/keys.tsx";
 import { LinkCard } from "./parts/link-card.tsx";
@@ -221,13 +222,9 @@ function AccountMenu({ user, link }: AccountMenuProps) {
         {page.passwords && link(accountTabPath("access"), profile.password.heading)}
         {link("/users/token", nav.apiTokens)}
         {user.admin && link("/admin", nav.administration)}
-        <button type="button" class="link-button" hidden data-scripted data-shows-keys>
-          {keys.heading}
-        </button>
+        <Button label={keys.heading} look="link" hidden data-scripted data-shows-keys />
         <PostForm action="/users/sign_out">
-          <button type="submit" class="link-button">
-            {nav.signOut}
-          </button>
+          <Submit label={nav.signOut} look="link" />
         </PostForm>
       </div>
     </details>
@@ -333,16 +330,14 @@ function ThemeSwitch({ selfPath }: { readonly selfPath: string }) {
         <legend class="visually-hidden">{footer.theme}</legend>
         <input type="hidden" name="next" value={selfPath} />
         {themeModes.map((mode) => (
-          <button
+          <Submit
+            label={footer.themes[mode]}
+            look="link"
             key={mode}
-            type="submit"
             name="theme"
             value={mode}
-            class="link-button"
             aria-pressed={mode === page.appearance.themeMode}
-          >
-            {footer.themes[mode]}
-          </button>
+          />
         ))}
       </fieldset>
     </PostForm>

@@ -1,9 +1,8 @@
 import { type KindOption, kindOptions } from "../../config/topics/kinds.ts";
 import { wireName } from "../../http/errors.ts";
 import { type PageContext, useMessages, usePage } from "../page.ts";
-import { ButtonLink, FormEnd } from "../parts/buttons.tsx";
+import { ButtonLink, FormEnd, Label } from "../parts/buttons.tsx";
 import { NumberField, SelectField } from "../parts/fields.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { idOfDefault, type KindForm, labelOfName, numberNames } from "./defaults-form.ts";
 import type { AccountProps } from "./model.ts";
@@ -64,8 +63,7 @@ function KindFields({ form, problems }: KindProps) {
   return (
     <details class="account-kind disclosure" open={isWrong}>
       <summary class="line">
-        <Icon name={kind} />
-        <span>{kinds[kind]}</span>
+        <Label icon={kind} text={kinds[kind]} />
       </summary>
       <fieldset class="stack-small account-kind-fields">
         <legend class="visually-hidden">{kinds[kind]}</legend>

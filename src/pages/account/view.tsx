@@ -4,12 +4,11 @@ import { factorsPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
 import { MessagePage } from "../message-page.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
-import { ButtonLink, FormEnd, Submit } from "../parts/buttons.tsx";
+import { ButtonLink, FormEnd, Label, Submit } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Checkbox, EmailField, NewPasswordField, PasswordField, SelectField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime, RelativeTime } from "../parts/times.tsx";
@@ -174,14 +173,12 @@ function Confirmation({ model }: AccountProps) {
       )}
       <PostForm action={`${accountPath}/email/confirmation`} answerAt="email_section">
         <div class="form-end">
-          <button
-            type="submit"
-            class="button"
+          <Submit
+            label={model.done === "confirmation" ? confirmation.again : confirmation.send}
+            look="plain"
             id={id}
             aria-describedby={problem === undefined ? undefined : `${id}_problem`}
-          >
-            {model.done === "confirmation" ? confirmation.again : confirmation.send}
-          </button>
+          />
         </div>
       </PostForm>
     </div>
@@ -270,22 +267,14 @@ function SessionItem({ session, now }: SessionRowProps) {
         {session.current && <span class="badge badge-active">{sessions.current}</span>}
         {!session.current && (
           <PostForm class="account-session-end" action={`${accountPath}/sessions/${session.id}/end`}>
-            <button type="submit" class="button button-quiet-danger" aria-label={sessions.endOne({ browser, address })}>
-              {sessions.end}
-            </button>
+            <Submit label={sessions.end} look="quiet-danger" aria-label={sessions.endOne({ browser, address })} />
           </PostForm>
         )}
       </div>
       <dl class="facts facts-inline">
-        <Fact label={sessions.from} ltr>
-          {address}
-        </Fact>
-        <Fact label={sessions.began}>
-          <LocalTime timeMs={session.createdAt} />
-        </Fact>
-        <Fact label={sessions.seen}>
-          <RelativeTime timeMs={session.seenAt} nowMs={now} />
-        </Fact>
+        <Fact label={sessions.from} ltr value={address} />
+        <Fact label={sessions.began} value={<LocalTime timeMs={session.createdAt} />} />
+        <Fact label={sessions.seen} value={<RelativeTime timeMs={session.seenAt} nowMs={now} />} />
       </dl>
     </li>
   );
@@ -298,8 +287,7 @@ function DeleteSection({ model }: AccountProps) {
       <p>{text.text}</p>
       <details class="confirm" open={model.state.problems.delete_password !== undefined}>
         <summary class="button button-quiet-danger">
-          <Icon name="trash" />
-          <span>{text.open}</span>
+          <Label icon="trash" text={text.open} />
         </summary>
         <PostForm class="form" action={`${accountPath}/delete`}>
           <AskAgain id="delete_password" model={model} />

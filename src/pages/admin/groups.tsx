@@ -11,7 +11,7 @@ import {
 } from "../../policies/policies.ts";
 import { type Column, List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, untranslated, useMessages, usePage } from "../page.ts";
-import { FormEnd } from "../parts/buttons.tsx";
+import { FormEnd, Submit } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { Checkbox, TextField } from "../parts/fields.tsx";
@@ -298,9 +298,7 @@ export function groupView(model: GroupModel, page: PageContext): Page {
         </PostForm>
       </Card>
       <PostForm action={`${path}/delete`}>
-        <button type="submit" class="button button-quiet-danger">
-          {text.delete}
-        </button>
+        <Submit label={text.delete} look="quiet-danger" />
       </PostForm>
     </AdminFrame>
   );
@@ -372,13 +370,11 @@ function RemoveMember({ member: { userId, email }, group }: RemoveMemberProps) {
   return (
     <PostForm class="row-actions" action={`${groupPath(group.id)}/members/remove`}>
       <input type="hidden" name="user" value={String(userId)} />
-      <button
-        type="submit"
-        class="link-button action action-danger"
+      <Submit
+        label={text.remove}
+        look="action-danger"
         aria-label={admin.actionOn({ action: text.remove, name: email })}
-      >
-        {text.remove}
-      </button>
+      />
     </PostForm>
   );
 }

@@ -1,9 +1,9 @@
 import { isFailing, type JobRun, nextRunOf } from "../../database/job-runs.ts";
 import { type Column, List } from "../lists/list.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
+import { Submit } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { RowTime } from "../parts/times.tsx";
@@ -92,12 +92,13 @@ function Queues({ model }: PartProps<JobsModel>) {
   return (
     <Card id="job_queues" heading={admin.jobQueues}>
       <dl class="facts">
-        <Fact label={admin.mailsWaiting}>{formats.number(mails.waiting)}</Fact>
-        <Fact label={admin.mailsFailed}>
-          <a href={pageHref(page, adminPaths.mails)}>{formats.number(mails.failed)}</a>
-        </Fact>
-        <Fact label={admin.filesToDelete}>{formats.number(deletions.waiting)}</Fact>
-        <Fact label={admin.deletionsFailed}>{formats.number(deletions.failed)}</Fact>
+        <Fact label={admin.mailsWaiting} value={formats.number(mails.waiting)} />
+        <Fact
+          label={admin.mailsFailed}
+          value={<a href={pageHref(page, adminPaths.mails)}>{formats.number(mails.failed)}</a>}
+        />
+        <Fact label={admin.filesToDelete} value={formats.number(deletions.waiting)} />
+        <Fact label={admin.deletionsFailed} value={formats.number(deletions.failed)} />
       </dl>
       {errors.length > 0 && (
         <div>
@@ -130,10 +131,7 @@ interface RunButtonProps {
 export function RunButton({ action, label }: RunButtonProps) {
   return (
     <PostForm action={action}>
-      <button type="submit" class="link-button action">
-        <Icon name="again" />
-        <span>{label}</span>
-      </button>
+      <Submit label={label} icon="again" look="action" />
     </PostForm>
   );
 }

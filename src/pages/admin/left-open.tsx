@@ -1,5 +1,6 @@
 import type { User } from "../../accounts/accounts.ts";
 import { useMessages } from "../page.ts";
+import { Submit } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -28,21 +29,19 @@ export function LeftOpenCard({ user, path, left }: LeftOpenProps) {
   return (
     <Card id="left_open" heading={admin.leftOpen}>
       <dl class="facts">
-        <Fact label={admin.liveLinks}>{left.links > linksCounted ? `${links}+` : links}</Fact>
-        <Fact label={admin.openRequests}>{formats.number(left.requests)}</Fact>
+        <Fact label={admin.liveLinks} value={left.links > linksCounted ? `${links}+` : links} />
+        <Fact label={admin.openRequests} value={formats.number(left.requests)} />
       </dl>
       {left.links + left.requests > 0 && (
         <>
           <p>{admin.leftOpenKept}</p>
           <p>{admin.endLinksText}</p>
           <PostForm action={`${path}/links/end`}>
-            <button
-              type="submit"
-              class="button button-danger"
+            <Submit
+              label={admin.endLinks}
+              look="danger"
               aria-label={admin.actionOn({ action: admin.endLinks, name: user.email })}
-            >
-              {admin.endLinks}
-            </button>
+            />
           </PostForm>
         </>
       )}

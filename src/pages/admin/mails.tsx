@@ -2,8 +2,8 @@ import { pageOf } from "../../http/parameters.ts";
 import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
 import { List, listPath } from "../lists/list.tsx";
 import { type Page, type PageContext, untranslated, useMessages } from "../page.ts";
+import { Submit } from "../parts/buttons.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
@@ -121,10 +121,12 @@ function EmailActions({ email }: { readonly email: FailedEmail }) {
   return (
     <div class="row-actions">
       <PostForm action={`${adminPaths.mails}/${email.id}/retry`}>
-        <button type="submit" class="link-button action" aria-label={admin.actionOn({ action: admin.retry, name })}>
-          <Icon name="again" />
-          <span>{admin.retry}</span>
-        </button>
+        <Submit
+          label={admin.retry}
+          icon="again"
+          look="action"
+          aria-label={admin.actionOn({ action: admin.retry, name })}
+        />
       </PostForm>
       <Confirm
         icon="trash"

@@ -5,6 +5,7 @@ import { isFailing } from "../../database/job-runs.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { type Page, type PageContext, type PartProps, pageHref, usePage } from "../page.ts";
+import { Submit } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -99,20 +100,19 @@ export function overviewView(model: OverviewModel, page: PageContext): Page {
       <FormNotices state={model.state} />
       <Attention model={model} />
       <dl class="card facts">
-        <Fact label={admin.users}>{link(adminPaths.users, users.total)}</Fact>
-        <Fact label={admin.activeUsers}>{number(users.active)}</Fact>
-        <Fact label={admin.livePushes}>{link(`${adminPaths.pushes}?state=active`, pushes.live)}</Fact>
-        <Fact label={admin.endedPushes}>{link(`${adminPaths.pushes}?state=expired`, pushes.ended)}</Fact>
-        <Fact label={admin.files}>{admin.filesOf({ count: pushes.files, size: bytes(pushes.fileBytes) })}</Fact>
-        <Fact label={admin.databaseSize}>{bytes(health.databaseBytes)}</Fact>
-        <Fact label={admin.diskFree}>
-          {admin.diskOf({ free: bytes(health.diskFreeBytes), total: bytes(health.diskTotalBytes) })}
-        </Fact>
-        <Fact label={admin.version} ltr>
-          {version}
-        </Fact>
-        {health.processes !== 1 && <Fact label={admin.processes}>{number(health.processes)}</Fact>}
-        {mails.waiting > 0 && <Fact label={admin.mailsWaiting}>{link(adminPaths.jobs, mails.waiting)}</Fact>}
+        <Fact label={admin.users} value={link(adminPaths.users, users.total)} />
+        <Fact label={admin.activeUsers} value={number(users.active)} />
+        <Fact label={admin.livePushes} value={link(`${adminPaths.pushes}?state=active`, pushes.live)} />
+        <Fact label={admin.endedPushes} value={link(`${adminPaths.pushes}?state=expired`, pushes.ended)} />
+        <Fact label={admin.files} value={admin.filesOf({ count: pushes.files, size: bytes(pushes.fileBytes) })} />
+        <Fact label={admin.databaseSize} value={bytes(health.databaseBytes)} />
+        <Fact
+          label={admin.diskFree}
+          value={admin.diskOf({ free: bytes(health.diskFreeBytes), total: bytes(health.diskTotalBytes) })}
+        />
+        <Fact label={admin.version} ltr value={version} />
+        {health.processes !== 1 && <Fact label={admin.processes} value={number(health.processes)} />}
+        {mails.waiting > 0 && <Fact label={admin.mailsWaiting} value={link(adminPaths.jobs, mails.waiting)} />}
       </dl>
       <NextSteps steps={steps} />
     </AdminFrame>
@@ -235,9 +235,12 @@ function signUpStep(signUp: StepsModel["signUp"], page: PageContext): Step {
   const isOpen = signUp === "open";
   const action = (
     <PostForm action={signUpSwitchPath}>
-      <button type="submit" name="sign_up" value={isOpen ? "closed" : "open"} class="button button-small">
-        {isOpen ? closeSignUp : openSignUp}
-      </button>
+      <Submit
+        label={isOpen ? closeSignUp : openSignUp}
+        look="small"
+        name="sign_up"
+        value={isOpen ? "closed" : "open"}
+      />
     </PostForm>
   );
   return { title, state: isOpen ? "check" : "done", text: isOpen ? signUpOpen : signUpClosed, path: null, action };

@@ -215,11 +215,14 @@ function ChangeLink({ env }: { readonly env: string }) {
 
 function EnglishFact({ label, text }: { readonly label: string; readonly text: string }) {
   return (
-    <Fact label={label}>
-      <span lang="en" dir="ltr">
-        <WithCode text={text} />
-      </span>
-    </Fact>
+    <Fact
+      label={label}
+      value={
+        <span lang="en" dir="ltr">
+          <WithCode text={text} />
+        </span>
+      }
+    />
   );
 }
 

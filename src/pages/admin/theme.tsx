@@ -16,10 +16,9 @@ import { immutableFor } from "../../http/headers.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, renderPage, useMessages } from "../page.ts";
-import { Submit } from "../parts/buttons.tsx";
+import { Button, Submit } from "../parts/buttons.tsx";
 import { Field, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { brandingHref, inlineStyle } from "../parts/logo.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -331,10 +330,7 @@ function previewView(context: PageContext, isFramed = false): Page {
         <h1>{step.heading}</h1>
         <p class="lead">{step.viewsLeft({ count: 2 })}</p>
         <TextField id="preview_passphrase" label={step.passphrase} value="" />
-        <button type="button" class="button button-primary button-large button-wide">
-          <Icon name="key" />
-          <span>{step.open}</span>
-        </button>
+        <Button label={step.open} icon="key" look="wide" />
       </div>
     </Layout>
   );
@@ -357,20 +353,16 @@ function Part({ part, isSet, multipart = false, children }: PartProps) {
         {children}
       </PostForm>
       <div class="page-actions">
-        <button type="submit" class="button button-primary" form={`${part}_form`}>
-          {admin.save}
-        </button>
-        <button
-          type="submit"
-          class="button"
+        <Submit label={admin.save} form={`${part}_form`} />
+        <Submit
+          label={admin.preview}
+          look="plain"
           form={`${part}_form`}
           formTarget="_blank"
           name={previewField}
           value="1"
           aria-label={admin.previewTab}
-        >
-          {admin.preview}
-        </button>
+        />
         {isSet && (
           <PostForm action={`${path}/reset`}>
             <Submit label={admin.reset} look="plain" />

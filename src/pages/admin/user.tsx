@@ -14,7 +14,7 @@ import { ProofFields } from "../factors/proof.tsx";
 import { type Column, Facts, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
-import { ButtonLink } from "../parts/buttons.tsx";
+import { ButtonLink, Submit } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -387,9 +387,10 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
           {proof !== null && <ProofFields id="proof" offered={proof} problem={problem} />}
           <div class="page-actions">
             <ButtonLink to={path} label={edit.cancel} />
-            <button type="submit" class={`button ${isHarmless(action) ? "button-primary" : "button-danger"}`}>
-              {admin.actionOn({ action: label, name: subject })}
-            </button>
+            <Submit
+              label={admin.actionOn({ action: label, name: subject })}
+              look={isHarmless(action) ? "primary" : "danger"}
+            />
           </div>
         </PostForm>
       </Card>

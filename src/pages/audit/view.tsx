@@ -23,6 +23,7 @@ import { Facts } from "../lists/list.tsx";
 import { pushColumns, StateBadge } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
+import { Label } from "../parts/buttons.tsx";
 import { Card, PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -199,9 +200,11 @@ function Settings({ push }: { readonly push: OwnedPush }) {
       <summary>{dashboard.settings}</summary>
       <dl class="facts facts-rows">
         {settings.map(([label, isOn]) => (
-          <Fact key={label} label={label}>
-            <span class={isOn ? "badge badge-active" : "badge"}>{isOn ? dashboard.yes : dashboard.no}</span>
-          </Fact>
+          <Fact
+            key={label}
+            label={label}
+            value={<span class={isOn ? "badge badge-active" : "badge"}>{isOn ? dashboard.yes : dashboard.no}</span>}
+          />
         ))}
       </dl>
     </details>
@@ -218,12 +221,10 @@ function Downloads({ urlToken }: { readonly urlToken: string }) {
       </h2>
       <div class="page-actions">
         <a class="button" href={hrefOf("csv")} download>
-          <Icon name="download" />
-          <span>{dashboard.csv}</span>
+          <Label icon="download" text={dashboard.csv} />
         </a>
         <a class="button" href={hrefOf("json")} download>
-          <Icon name="download" />
-          <span>{dashboard.json}</span>
+          <Label icon="download" text={dashboard.json} />
         </a>
       </div>
     </section>
@@ -308,40 +309,23 @@ function Details({ entry, emails }: DetailsProps) {
         </p>
       )}
       <dl class="facts facts-inline">
-        {email !== undefined && (
-          <Fact label={dashboard.signedInAs}>
-            <bdi>{email}</bdi>
-          </Fact>
-        )}
-        <Fact label={dashboard.address} ltr>
-          {entry.address}
-        </Fact>
+        {email !== undefined && <Fact label={dashboard.signedInAs} value={<bdi>{email}</bdi>} />}
+        <Fact label={dashboard.address} ltr value={entry.address} />
         {entry.userAgent !== "" && (
-          <Fact label={dashboard.browser}>
-            <bdi>{browser === browserMessages.unknown ? entry.userAgent : browser}</bdi>
-          </Fact>
+          <Fact
+            label={dashboard.browser}
+            value={<bdi>{browser === browserMessages.unknown ? entry.userAgent : browser}</bdi>}
+          />
         )}
-        {origin !== null && (
-          <Fact label={dashboard.referrer} ltr>
-            {origin}
-          </Fact>
-        )}
+        {origin !== null && <Fact label={dashboard.referrer} ltr value={origin} />}
         {entry.linkDelivery !== undefined && <LinkDelivery linkDelivery={entry.linkDelivery} />}
       </dl>
       {(entry.userAgent !== "" || entry.referrer !== "") && (
         <details class="disclosure as-sent">
           <summary>{dashboard.technical}</summary>
           <dl class="facts facts-rows">
-            {entry.userAgent !== "" && (
-              <Fact label={dashboard.userAgent} ltr>
-                {entry.userAgent}
-              </Fact>
-            )}
-            {entry.referrer !== "" && (
-              <Fact label={dashboard.wholeReferrer} ltr>
-                {entry.referrer}
-              </Fact>
-            )}
+            {entry.userAgent !== "" && <Fact label={dashboard.userAgent} ltr value={entry.userAgent} />}
+            {entry.referrer !== "" && <Fact label={dashboard.wholeReferrer} ltr value={entry.referrer} />}
           </dl>
         </details>
       )}
@@ -355,14 +339,10 @@ function LinkDelivery({ linkDelivery }: { readonly linkDelivery: LinkDeliveryRep
   const { recipients, status, successfulSends } = linkDelivery;
   return (
     <>
-      <Fact label={pushEmails.recipients}>
-        <bdi dir="ltr">{spaced(recipients)}</bdi>
-      </Fact>
-      <Fact label={pushEmails.status}>{pushEmails.statuses[status]}</Fact>
+      <Fact label={pushEmails.recipients} value={<bdi dir="ltr">{spaced(recipients)}</bdi>} />
+      <Fact label={pushEmails.status} value={pushEmails.statuses[status]} />
       {status !== "completed" && successfulSends !== null && successfulSends !== "" && (
-        <Fact label={pushEmails.arrived}>
-          <bdi dir="ltr">{spaced(successfulSends)}</bdi>
-        </Fact>
+        <Fact label={pushEmails.arrived} value={<bdi dir="ltr">{spaced(successfulSends)}</bdi>} />
       )}
     </>
   );

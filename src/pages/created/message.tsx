@@ -1,7 +1,6 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { useMessages, usePage } from "../page.ts";
-import { CopyButton, Submit } from "../parts/buttons.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { Button, CopyButton, Label, Submit } from "../parts/buttons.tsx";
 import type { CreatedModel } from "./model.ts";
 
 /** How often and how long a link works, and what it asks for. */
@@ -69,8 +68,7 @@ export function Message(props: MessageProps) {
           data-mails="message"
           data-part
         >
-          <Icon name="mail" />
-          <span>{created.writeEmail}</span>
+          <Label icon="mail" text={created.writeEmail} />
         </a>
       </div>
     </div>
@@ -106,10 +104,7 @@ export function PrintedSheet({ limits, recipient }: PrintedSheetProps) {
           <label for="print_limits">{created.printLimits}</label>
         </div>
         <div class="no-print" hidden data-scripted>
-          <button type="button" class="button" data-print>
-            <Icon name="print" />
-            <span>{created.print}</span>
-          </button>
+          <Button label={created.print} icon="print" data-print />
         </div>
       </section>
       <p class="limits-printed" id="limits_printed" lang={tag} dir={dir} aria-hidden="true" data-part>

@@ -10,18 +10,24 @@ export function SealedLabels({ labels }: { readonly labels: Pick<Push, "name" | 
   return (
     <dl class="facts no-print">
       {labels.name !== null && (
-        <Fact label={dashboard.name}>
-          <span dir="auto" translate={untranslated} data-sealed-label={labels.name}>
-            {endToEnd.sealedName}
-          </span>
-        </Fact>
+        <Fact
+          label={dashboard.name}
+          value={
+            <span dir="auto" translate={untranslated} data-sealed-label={labels.name}>
+              {endToEnd.sealedName}
+            </span>
+          }
+        />
       )}
       {labels.note !== null && (
-        <Fact label={dashboard.note}>
-          <span class="whole-note" dir="auto" data-sealed-label={labels.note} data-label-kind="note">
-            {endToEnd.sealedNote}
-          </span>
-        </Fact>
+        <Fact
+          label={dashboard.note}
+          value={
+            <span class="whole-note" dir="auto" data-sealed-label={labels.note} data-label-kind="note">
+              {endToEnd.sealedNote}
+            </span>
+          }
+        />
       )}
     </dl>
   );

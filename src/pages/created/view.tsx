@@ -5,7 +5,7 @@ import { spaced } from "../audit/view.tsx";
 import { hasSealedLabels } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage, withLocale } from "../page.ts";
-import { ButtonLink, CopyButton, FormEnd } from "../parts/buttons.tsx";
+import { Button, ButtonLink, CopyButton, FormEnd, Label } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -132,10 +132,7 @@ function Actions({ model: { mailForm, recipientTag } }: PartProps<CreatedModel>)
   return (
     <div class="line handover-actions no-print">
       <CopyButton of="link" label={created.copyLink} primary focus={!isMailing(mailForm)} />
-      <button type="button" class="button" hidden data-share="message">
-        <Icon name="share" />
-        <span>{created.share}</span>
-      </button>
+      <Button label={created.share} icon="share" hidden data-share="message" />
       <Panel id="show_message" icon="text" label={created.showMessage} isOpen={recipientTag !== null} />
       {mailForm !== null && (
         <Panel id="show_mail" icon="mail" label={created.showMail} isOpen={mailForm.state.status !== 200} />
@@ -157,8 +154,7 @@ function Panel({ id, icon, label, isOpen = false }: PanelProps) {
   return (
     <label class="button panel-toggle">
       <input class="visually-hidden" type="checkbox" id={id} checked={isOpen} autoComplete="off" />
-      <Icon name={icon} />
-      <span>{label}</span>
+      <Label icon={icon} text={label} />
     </label>
   );
 }

@@ -3,7 +3,7 @@ import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { ListedPush } from "../../pushes/pushes.ts";
 import { FormPage } from "../form-page.tsx";
 import { type Page, type PageContext, untranslated } from "../page.ts";
-import { ButtonLink } from "../parts/buttons.tsx";
+import { ButtonLink, Submit } from "../parts/buttons.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
 import { ownPath } from "../return-path.ts";
@@ -75,9 +75,7 @@ export function deletionView({ selected, returnPath }: DeletionModel, page: Page
           <p>{dashboard.deleteText({ count })}</p>
           <input type="hidden" name="next" value={returnPath} />
           <div class="page-actions">
-            <button type="submit" name="confirmed" value="yes" class="button button-danger">
-              {dashboard.deleteConfirm}
-            </button>
+            <Submit label={dashboard.deleteConfirm} look="danger" name="confirmed" value="yes" />
             <ButtonLink to={returnPath} label={dashboard.keep} />
           </div>
         </PostForm>

@@ -1,7 +1,7 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { isSealedLabel, type OwnedPush, type Push } from "../../pushes/pushes.ts";
 import { pageHref, untranslated, useMessages, usePage } from "../page.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Label } from "../parts/buttons.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 
 /** A push with the link that its owner hands out. */
@@ -92,21 +92,18 @@ export function PushActions({ listed, returnPath }: PushActionsProps) {
             data-copy-link={link}
             data-copied={actions.copied}
           >
-            <Icon name="copy" />
-            <span>{dashboard.copyLink}</span>
+            <Label icon="copy" text={dashboard.copyLink} />
           </a>
           <span class="copy-status" role="status" />
         </span>
       )}
       {!push.expired && (
         <a class="action" href={pageHref(page, `${path}/edit`)} aria-label={labelFor(dashboard.edit)}>
-          <Icon name="pencil" />
-          <span>{dashboard.edit}</span>
+          <Label icon="pencil" text={dashboard.edit} />
         </a>
       )}
       <a class="action" href={pageHref(page, `${path}/another`)} aria-label={labelFor(created.anotherLike)}>
-        <Icon name="again" />
-        <span>{created.anotherLike}</span>
+        <Label icon="again" text={created.anotherLike} />
       </a>
       {!push.expired && (
         <Confirm

@@ -3,10 +3,9 @@ import { dashboardPath } from "../dashboard/filter.ts";
 import { shownName } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, type PartProps, untranslated, useMessages, usePage } from "../page.ts";
-import { ButtonLink } from "../parts/buttons.tsx";
+import { ButtonLink, Submit } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
@@ -96,15 +95,7 @@ function EditForm({ model: { form, urlToken, push, hiddenFields } }: PartProps<E
           </>
         )}
         <div class="form-end edit-end">
-          <button
-            type="submit"
-            class="button button-primary"
-            aria-keyshortcuts="Control+Enter Meta+Enter"
-            data-sends-by-keys
-          >
-            <Icon name="check" />
-            <span>{edit.submit}</span>
-          </button>
+          <Submit label={edit.submit} icon="check" aria-keyshortcuts="Control+Enter Meta+Enter" data-sends-by-keys />
           <ButtonLink to={dashboardPath} label={edit.cancel} />
         </div>
       </div>
@@ -160,9 +151,7 @@ function Facts({ push }: { readonly push: OwnedPush }) {
       </h2>
       <dl class="facts facts-inline" id="edit_stored" data-stored>
         {facts.map(({ name, value }) => (
-          <Fact key={name} label={name}>
-            {value}
-          </Fact>
+          <Fact key={name} label={name} value={value} />
         ))}
       </dl>
     </section>

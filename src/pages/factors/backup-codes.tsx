@@ -1,7 +1,6 @@
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
-import { CopyButton } from "../parts/buttons.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { Button, CopyButton } from "../parts/buttons.tsx";
 import { Notice } from "../parts/notice.tsx";
 
 export interface BackupCodesModel {
@@ -26,14 +25,13 @@ export function backupCodesView(model: BackupCodesModel, page: PageContext): Pag
         </pre>
         <div class="page-actions no-print" hidden data-scripted>
           <CopyButton of="backup_codes" label={codes.copy} />
-          <button type="button" class="button" data-save="backup_codes" data-filename="sealpush-backup-codes.txt">
-            <Icon name="download" />
-            <span>{codes.save}</span>
-          </button>
-          <button type="button" class="button" data-print>
-            <Icon name="print" />
-            <span>{codes.print}</span>
-          </button>
+          <Button
+            label={codes.save}
+            icon="download"
+            data-save="backup_codes"
+            data-filename="sealpush-backup-codes.txt"
+          />
+          <Button label={codes.print} icon="print" data-print />
         </div>
         <a class="button button-primary button-large button-wide no-print" href={pageHref(page, model.next)}>
           {codes.done}

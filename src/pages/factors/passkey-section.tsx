@@ -39,10 +39,8 @@ function Row({ passkey, model }: SectionProps & { readonly passkey: Passkey }) {
     <li class="row">
       <h3 dir="auto">{passkey.name}</h3>
       <dl class="facts facts-inline">
-        <Fact label={manage.added}>
-          <LocalTime timeMs={passkey.createdAt} />
-        </Fact>
-        <Fact label={manage.lastUsed}>{lastUsedAt === null ? manage.never : <LocalTime timeMs={lastUsedAt} />}</Fact>
+        <Fact label={manage.added} value={<LocalTime timeMs={passkey.createdAt} />} />
+        <Fact label={manage.lastUsed} value={lastUsedAt === null ? manage.never : <LocalTime timeMs={lastUsedAt} />} />
       </dl>
       <ProvenChange
         model={model}

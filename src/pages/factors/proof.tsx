@@ -1,9 +1,8 @@
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { pageHref, usePage } from "../page.ts";
-import { PasskeyButton } from "../parts/buttons.tsx";
+import { Label, PasskeyButton, Submit } from "../parts/buttons.tsx";
 import { PasswordField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { ProofOffered } from "./changes.ts";
 import type { FactorsModel, FormName } from "./model.ts";
@@ -67,8 +66,7 @@ export function ProvenChange(props: ProvenChangeProps) {
   return (
     <details class="confirm" open={sent !== undefined}>
       <summary class={isRemoval ? "button button-quiet-danger" : "button"} aria-label={props.accessibleLabel}>
-        <Icon name={isRemoval ? "trash" : "dice"} />
-        <span>{props.label}</span>
+        <Label icon={isRemoval ? "trash" : "dice"} text={props.label} />
       </summary>
       <PostForm class="line confirm-body confirm-proven" action={props.action}>
         <p>{props.explanation}</p>
@@ -76,9 +74,7 @@ export function ProvenChange(props: ProvenChangeProps) {
         {model.proof !== null && (
           <ProofFields id={`${form}_proof`} offered={model.proof} problem={sent?.problems.proof} />
         )}
-        <button type="submit" class={isRemoval ? "button button-danger" : "button button-primary"}>
-          {props.confirm}
-        </button>
+        <Submit label={props.confirm} look={isRemoval ? "danger" : "primary"} />
       </PostForm>
     </details>
   );

@@ -58,9 +58,7 @@ function AppSection({ model }: SectionProps) {
       <p>{app.text}</p>
       {model.appAddedAt !== null && (
         <dl class="facts">
-          <Fact label={manage.added}>
-            <LocalTime timeMs={model.appAddedAt} />
-          </Fact>
+          <Fact label={manage.added} value={<LocalTime timeMs={model.appAddedAt} />} />
         </dl>
       )}
       <div class="page-actions">

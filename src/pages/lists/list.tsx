@@ -131,13 +131,17 @@ export function Facts<Row>({ nowMs, columns, row }: FactsProps<Row>) {
       {columns.map(({ label, narrow, value, time, never }) => {
         const timeMs = time?.(row) ?? null;
         return (
-          <Fact key={label} label={typeof narrow === "function" ? narrow(row) : label}>
-            {timeMs === null || nowMs === undefined ? (
-              (value?.(row, 0) ?? never)
-            ) : (
-              <BothTimes timeMs={timeMs} nowMs={nowMs} />
-            )}
-          </Fact>
+          <Fact
+            key={label}
+            label={typeof narrow === "function" ? narrow(row) : label}
+            value={
+              timeMs === null || nowMs === undefined ? (
+                (value?.(row, 0) ?? never)
+              ) : (
+                <BothTimes timeMs={timeMs} nowMs={nowMs} />
+              )
+            }
+          />
         );
       })}
     </dl>

@@ -3,6 +3,7 @@ import type { Policy } from "../../policies/policies.ts";
 import { pushLimits } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
+import { Label } from "../parts/buttons.tsx";
 import { Checkbox } from "../parts/fields.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -136,8 +137,7 @@ function KindTabs({ model }: PartProps<NewPushModel>) {
             aria-current={kind === model.form.kind ? "true" : undefined}
             data-href={pageHref(page, `/?kind=${kind}`)}
           >
-            <Icon name={kind} />
-            <span>{kinds[kind]}</span>
+            <Label icon={kind} text={kinds[kind]} />
           </button>
         ))}
       </fieldset>
@@ -206,8 +206,7 @@ function PushForm({ model }: PartProps<NewPushModel>) {
           aria-keyshortcuts="Control+Enter Meta+Enter"
           data-sends-by-keys
         >
-          <Icon name="url" />
-          <span>{newPush.submit}</span>
+          <Label icon="url" text={newPush.submit} />
           <span class="key-hint" aria-hidden="true" hidden data-scripted>
             Ctrl ↵
           </span>

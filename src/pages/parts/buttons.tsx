@@ -1,32 +1,47 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, ComponentProps } from "preact";
 import { pageHref, useMessages, usePage } from "../page.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 const looks = {
   primary: "button button-primary",
   danger: "button button-danger",
+  "quiet-danger": "button button-quiet-danger",
   plain: "button",
+  small: "button button-small",
+  large: "button button-primary button-large",
   /** The only one of a short form. */
   wide: "button button-primary button-large button-wide",
+  /** As wide as its form, beside another one that is the main one. */
+  alternative: "button button-wide",
+  link: "link-button",
+  action: "link-button action",
+  "action-danger": "link-button action action-danger",
 } as const;
 
-export interface SubmitProps {
-  readonly label: string;
+type Look = keyof typeof looks;
+
+export interface ButtonProps extends Omit<ComponentProps<"button">, "class" | "icon" | "label"> {
+  readonly label: ComponentChildren;
   readonly icon?: IconName | undefined;
-  readonly look?: keyof typeof looks;
+  readonly look?: Look | undefined;
 }
 
-/** Sends the form that it is in. */
-export function Submit({ label, icon, look = "primary" }: SubmitProps) {
+/** For scripts, unless its type is "submit". */
+export function Button({ label, icon, look = "plain", type = "button", ...attributes }: ButtonProps) {
   return (
-    <button type="submit" class={looks[look]}>
+    <button type={type} class={looks[look]} {...attributes}>
       <Label text={label} icon={icon} />
     </button>
   );
 }
 
+/** Sends the form that it is in. */
+export function Submit(button: ButtonProps) {
+  return <Button look="primary" {...button} type="submit" />;
+}
+
 /** The last line of a form: its button, and the links beside it. */
-export function FormEnd({ children, ...submit }: SubmitProps & { readonly children?: ComponentChildren }) {
+export function FormEnd({ children, ...submit }: ButtonProps & { readonly children?: ComponentChildren }) {
   return (
     <div class="form-end">
       <Submit {...submit} />
@@ -53,7 +68,13 @@ export function ButtonLink({ to, label, icon, look = "plain" }: ButtonLinkProps)
   );
 }
 
-function Label({ text, icon }: { readonly text: string; readonly icon: IconName | undefined }) {
+interface LabelProps {
+  readonly text: ComponentChildren;
+  readonly icon: IconName | undefined;
+}
+
+/** The text of a button or link, behind its icon. */
+export function Label({ text, icon }: LabelProps) {
   if (icon === undefined) return <>{text}</>;
   return (
     <>
@@ -79,18 +100,16 @@ export function CopyButton({ of, label, name, primary = false, focus = false }: 
   const messages = useMessages();
   return (
     <span class="copy" hidden data-scripted>
-      <button
-        type="button"
-        class={primary ? "button button-primary" : "button"}
+      <Button
+        label={label}
+        icon="copy"
+        look={primary ? "primary" : "plain"}
         aria-label={name}
         data-copy={of}
         data-copied={messages.actions.copied}
         data-copy-by-hand={messages.actions.copyByHand}
         data-focus={focus ? true : undefined}
-      >
-        <Icon name="copy" />
-        <span>{label}</span>
-      </button>
+      />
       <span class="copy-status" role="status" />
     </span>
   );
@@ -125,18 +144,11 @@ export interface PasskeyButtonProps {
   readonly insteadOf?: string;
   /** Id of a checkbox of another form; if it is checked, its value is sent too. */
   readonly copies?: string | undefined;
-  /** As wide as its form, where it is an alternative of its own; "primary": the main one. */
-  readonly wide?: "primary" | "secondary";
+  readonly look?: Look | undefined;
 }
 
-const classes = {
-  primary: "button button-primary button-large button-wide",
-  secondary: "button button-wide",
-  narrow: "button",
-} as const;
-
 /** Part of a form; hidden until a script enables it (browser/passkeys.ts). */
-export function PasskeyButton({ action, options, name, label, insteadOf, copies, wide }: PasskeyButtonProps) {
+export function PasskeyButton({ action, options, name, label, insteadOf, copies, look }: PasskeyButtonProps) {
   const { passkeys, proof } = useMessages().factors;
   return (
     <div
@@ -153,10 +165,7 @@ export function PasskeyButton({ action, options, name, label, insteadOf, copies,
       data-confirmed={insteadOf === undefined ? undefined : proof.confirmed}
     >
       <input type="hidden" name={name} value="" />
-      <button type="button" class={classes[wide ?? "narrow"]}>
-        <Icon name="key" />
-        <span>{label}</span>
-      </button>
+      <Button label={label} icon="key" look={look} />
       <p class="passkey-status field-hint" role="status" />
     </div>
   );

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { signInPath } from "../../http/authentication.ts";
 import { pageHref, useMessages, usePage } from "../page.ts";
 import type { FormState } from "../take-form.ts";
+import { Submit } from "./buttons.tsx";
 import { type FieldProblem, Notice, ProblemSummary } from "./notice.tsx";
 import { UnsentNotice } from "./unsent-notice.tsx";
 
@@ -105,9 +106,13 @@ function SessionNotice({ reason, withoutAccountForm }: SessionNoticeProps) {
               {sending.signIn}
             </a>
             {withoutAccountForm !== undefined && (
-              <button type="submit" class="button" form={withoutAccountForm} name={withoutAccountField} value="1">
-                {sending.createWithout}
-              </button>
+              <Submit
+                label={sending.createWithout}
+                look="plain"
+                form={withoutAccountForm}
+                name={withoutAccountField}
+                value="1"
+              />
             )}
           </p>
         </Notice>

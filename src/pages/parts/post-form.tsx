@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { formTokenField } from "../../http/cross-site.ts";
 import { pageHref, usePage } from "../page.ts";
+import { Submit } from "./buttons.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
 export interface PostFormProps {
@@ -103,9 +104,7 @@ export function Confirm({
       <PostForm class="line confirm-body" action={action} next={next ?? null}>
         {children}
         <p>{explanation}</p>
-        <button type="submit" class={tone === "plain" ? "button button-primary" : "button button-danger"}>
-          {confirm ?? accessibleLabel ?? label}
-        </button>
+        <Submit label={confirm ?? accessibleLabel ?? label} look={tone === "plain" ? "primary" : "danger"} />
       </PostForm>
     </details>
   );

@@ -1,4 +1,5 @@
 import { useMessages } from "../page.ts";
+import { Button } from "./buttons.tsx";
 
 /** Shown by scripts while they send files (browser/parts/sending-meter.ts). */
 export function SendingMeter() {
@@ -15,9 +16,7 @@ export function SendingMeter() {
       <progress aria-label={files.sending} max={1} value={0} />
       <p class="field-hint" data-sending-progress />
       <p role="status" data-sending-state />
-      <button type="button" class="button" data-cancel>
-        {files.cancel}
-      </button>
+      <Button label={files.cancel} data-cancel />
     </div>
   );
 }

@@ -4,9 +4,8 @@ import { durationMinutes } from "../../http/push-fields.ts";
 import type { Policy } from "../../policies/policies.ts";
 import { accountPath } from "../account/path.ts";
 import { pageHref, useMessages, usePage } from "../page.ts";
-import { ShowButton } from "../parts/buttons.tsx";
+import { Button, Label, ShowButton } from "../parts/buttons.tsx";
 import { InputField, type InputFieldProps, NumberField, SelectField, TextAreaField } from "../parts/fields.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { FileInput } from "./file-input.tsx";
 import type { ControlProps, PushForm } from "./form.ts";
 import { type RuledField, ruleHint, sentences } from "./rule-hints.ts";
@@ -70,13 +69,10 @@ function TextArea({ field, form, hint, placeholder, rows, required }: TextAreaPr
         besideLabel={
           <>
             {form.kind === "text" && form.edited === null && (
-              <button type="button" class="button button-small" hidden data-scripted data-add-fields>
-                {newPush.fields.add}
-              </button>
+              <Button label={newPush.fields.add} look="small" hidden data-scripted data-add-fields />
             )}
             <button type="button" class="button button-small conceal" hidden data-conceals={id} aria-pressed="false">
-              <Icon name="eye" />
-              <span>{newPush.hidePayload}</span>
+              <Label icon="eye" text={newPush.hidePayload} />
             </button>
           </>
         }
@@ -251,10 +247,14 @@ export function PassphraseField({
       input={{ type: "password", autoComplete: "new-password", spellcheck: false, placeholder, required, minLength }}
       besideLabel={
         suggest ? (
-          <button type="button" class="button button-small" hidden data-scripted data-suggest-passphrase={field.id}>
-            <Icon name="dice" />
-            <span>{newPush.suggestPassphrase}</span>
-          </button>
+          <Button
+            label={newPush.suggestPassphrase}
+            icon="dice"
+            look="small"
+            hidden
+            data-scripted
+            data-suggest-passphrase={field.id}
+          />
         ) : undefined
       }
       inside={<ShowButton of={field.id} />}
@@ -324,14 +324,10 @@ function Generator({ settings }: { readonly settings: Config["generator"] }) {
   const { startsWithSyllables, syllableLetters } = settings;
   return (
     <div class="line generator" hidden data-scripted data-generator="push_payload">
-      <button type="button" class="button" data-generate>
-        <Icon name="dice" />
-        <span>{generator.heading}</span>
-      </button>
+      <Button label={generator.heading} icon="dice" data-generate />
       <details>
         <summary class="generator-summary">
-          <Icon name="down" />
-          <span>{generator.choices}</span>
+          <Label icon="down" text={generator.choices} />
         </summary>
         <div class="generator-body">
           <GeneratorModes startsWithSyllables={startsWithSyllables} />
@@ -401,9 +397,7 @@ function GeneratorAsk() {
     <fieldset class="line generator-ask" hidden data-ask>
       <legend>{generator.ask}</legend>
       {Object.entries(answers).map(([answer, label]) => (
-        <button key={answer} type="button" class="button button-small" data-put={answer}>
-          {label}
-        </button>
+        <Button label={label} look="small" key={answer} data-put={answer} />
       ))}
     </fieldset>
   );

@@ -1,6 +1,7 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import { fieldTypes } from "../../pushes/pushes.ts";
 import { useMessages, usePage } from "../page.ts";
+import { Button } from "../parts/buttons.tsx";
 import { Icon } from "../parts/icon.tsx";
 import type { ControlProps } from "./form.ts";
 
@@ -65,24 +66,18 @@ export function FieldEditorParts() {
     <template data-field-editor data-problems={JSON.stringify(fields.problems)}>
       <div class="input-row">
         {templateNames.map((name) => (
-          <button
+          <Button
+            label={fields.templates[name]}
+            look="small"
             key={name}
-            type="button"
-            class="button button-small"
             data-template={JSON.stringify(templates[name].map(([label, type]) => [fields.labels[label], type]))}
-          >
-            {fields.templates[name]}
-          </button>
+          />
         ))}
       </div>
       <div class="stack-small" data-rows />
       <div class="input-row">
-        <button type="button" class="button button-small" data-add>
-          {fields.addOne}
-        </button>
-        <button type="button" class="button button-small" data-use-text>
-          {fields.useText}
-        </button>
+        <Button label={fields.addOne} look="small" data-add />
+        <Button label={fields.useText} look="small" data-use-text />
       </div>
       <template data-row>
         <EmptyRow texts={fields} />

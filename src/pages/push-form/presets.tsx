@@ -1,6 +1,7 @@
 import { wireName } from "../../http/errors.ts";
 import type { CallerPreset, PresetSettings } from "../../pushes/pushes.ts";
 import { useMessages } from "../page.ts";
+import { Submit } from "../parts/buttons.tsx";
 import { offeredTimes } from "./controls.tsx";
 import type { PushValues } from "./fields.tsx";
 import type { PushForm } from "./form.ts";
@@ -77,9 +78,7 @@ export function PresetChoice({ presets: { all, shown }, formOf }: PresetChoicePr
             </option>
           ))}
         </select>
-        <button type="submit" class="button" formNoValidate name="push[use_preset]" value="1">
-          {text.use}
-        </button>
+        <Submit label={text.use} look="plain" formNoValidate name="push[use_preset]" value="1" />
       </div>
       {labels !== undefined && (
         <noscript>

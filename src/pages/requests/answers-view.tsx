@@ -208,13 +208,9 @@ function AnswerRow({
     <li class="row">
       <h3>{name}</h3>
       <dl class="facts facts-inline">
-        <Fact label={kinds.label}>{kinds[push.kind]}</Fact>
-        <Fact label={text.state}>
-          <StateBadge push={push} reader="owner" />
-        </Fact>
-        <Fact label={messages.tokens.created}>
-          <LocalTime timeMs={push.createdAt} />
-        </Fact>
+        <Fact label={kinds.label} value={kinds[push.kind]} />
+        <Fact label={text.state} value={<StateBadge push={push} reader="owner" />} />
+        <Fact label={messages.tokens.created} value={<LocalTime timeMs={push.createdAt} />} />
       </dl>
       {path === null && <p>{dashboard.linkNotStored}</p>}
       {path !== null && (!push.expired || hasAudit) && (

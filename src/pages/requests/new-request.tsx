@@ -4,7 +4,7 @@ import { readCreateRequest } from "../../http/request-fields.ts";
 import { daysDefaultOf, daysMaxOf, type NewRequest, requestLimits } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, type PartProps, useMessages } from "../page.ts";
-import { ShowButton } from "../parts/buttons.tsx";
+import { ShowButton, Submit } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
 import { Checkbox, Field, NumberField, TextAreaField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -283,9 +283,7 @@ export function newRequestView(model: NewRequestModel, page: PageContext): Page 
             <input type="hidden" name="recipient" value="" />
             <input type="hidden" name="encryption_check" value="" />
             <input type="hidden" name="identity_sealed" value="" />
-            <button type="submit" class="button button-primary button-large" hidden data-scripted>
-              {text.submit}
-            </button>
+            <Submit label={text.submit} look="large" hidden data-scripted />
           </div>
         </PostForm>
       </section>

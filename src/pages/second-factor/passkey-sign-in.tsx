@@ -55,7 +55,7 @@ export function PasskeySignIn({ next, stays }: PasskeySignInProps) {
         options={passkeySignInOptionsPath}
         name="passkey"
         label={messages.factors.passkeys.signIn}
-        wide="secondary"
+        look="alternative"
         copies={stays === "as_checked" ? stayField : undefined}
       />
     </PostForm>

@@ -36,7 +36,7 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
             options={secondFactorOptionsPath}
             name="passkey"
             label={passkeys.use}
-            wide={model.hasApp ? "secondary" : "primary"}
+            look={model.hasApp ? "alternative" : "wide"}
           />
           <PasskeysMissing />
         </PostForm>
@@ -45,9 +45,7 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
       <BackupForm model={model} />
       <p class="field-hint">{challenge.help}</p>
       <PostForm action="/users/sign_out">
-        <button type="submit" class="link-button">
-          {challenge.leave}
-        </button>
+        <Submit label={challenge.leave} look="link" />
       </PostForm>
     </FormPage>
   );
@@ -84,9 +82,7 @@ function BackupForm({ model }: FormProps) {
           hint={challenge.backupHint}
           focus={model.backupCode !== ""}
         />
-        <button type="submit" class="button button-wide">
-          {challenge.submit}
-        </button>
+        <Submit label={challenge.submit} look="alternative" />
       </PostForm>
     </details>
   );

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useMessages } from "../page.ts";
-import { CopyButton } from "../parts/buttons.tsx";
+import { Button, CopyButton } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { fitsQrCode, QrCode } from "../parts/qr-code.tsx";
@@ -64,10 +64,7 @@ export function PayloadChoices({ blur, saves }: PayloadChoicesProps) {
     <>
       {saves && (
         <p>
-          <button type="button" class="button" data-save="payload" data-filename="secret.txt">
-            <Icon name="download" />
-            <span>{secret.save}</span>
-          </button>
+          <Button label={secret.save} icon="download" data-save="payload" data-filename="secret.txt" />
         </p>
       )}
       {blur && (

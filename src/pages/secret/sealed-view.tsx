@@ -1,6 +1,6 @@
 import type { EndToEnd } from "../../pushes/pushes.ts";
 import { type PartProps, useMessages } from "../page.ts";
-import { ShowButton } from "../parts/buttons.tsx";
+import { Button, Label, ShowButton, Submit } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { InputField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -28,10 +28,7 @@ function SealedPassphrase() {
           input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
           inside={<ShowButton of="sealed_passphrase" />}
         />
-        <button type="submit" class="button button-primary button-large">
-          <Icon name="key" />
-          <span>{step.open}</span>
-        </button>
+        <Submit label={step.open} icon="key" look="large" />
       </form>
     </div>
   );
@@ -125,8 +122,10 @@ function SealedFiles({ model: { files, ticketTtlSeconds } }: SealedContentProps)
           <li key={href} class="line file" data-sealed-file={filename} data-bytes={sizeBytes}>
             {isOnly && (
               <a class="button button-large button-primary button-wide" href={href} download>
-                <Icon name="download" />
-                <span>{secret.downloadOne.parts({ filename: nameOf(filename), size: sizeOf(sizeBytes) })}</span>
+                <Label
+                  icon="download"
+                  text={secret.downloadOne.parts({ filename: nameOf(filename), size: sizeOf(sizeBytes) })}
+                />
               </a>
             )}
             {!isOnly && <Icon name="file" />}
@@ -160,10 +159,7 @@ function AllFiles() {
   const { secret } = useMessages();
   return (
     <div class="files-all" hidden data-save-all>
-      <button type="button" class="button">
-        <Icon name="download" />
-        <span>{secret.downloadAll.parts({ size: <bdi class="size" /> })}</span>
-      </button>
+      <Button label={secret.downloadAll.parts({ size: <bdi class="size" /> })} icon="download" />
       <div class="file-text">
         <progress max={1} value={0} aria-labelledby="files" hidden />
         <span role="status" />

@@ -129,9 +129,7 @@ function SealedStep({ model: { endToEnd, action, idempotencyKey }, children }: S
         <Notice tone="warning" icon="key" text={text.needsScript} />
         <PostForm class="form" action={action} autoComplete="off">
           <input type="hidden" name="idempotency_key" value={idempotencyKey} />
-          <button type="submit" class="button button-wide">
-            {text.showSealed}
-          </button>
+          <Submit label={text.showSealed} look="alternative" />
         </PostForm>
       </noscript>
     </div>

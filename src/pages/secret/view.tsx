@@ -3,7 +3,7 @@ import type { EarlierViews } from "../../pushes/pushes.ts";
 import type { AssetName } from "../assets.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, type PartProps, useMessages } from "../page.ts";
-import { CopyButton } from "../parts/buttons.tsx";
+import { CopyButton, Label } from "../parts/buttons.tsx";
 import { ExactText } from "../parts/exact-text.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -194,8 +194,7 @@ function Address({ payload }: { readonly payload: string }) {
             rel="noreferrer noopener nofollow"
             referrerpolicy="no-referrer"
           >
-            <Icon name="external" />
-            <span>{secret.follow.parts({ host: <bdi key="host">{parsed.host}</bdi> })}</span>
+            <Label icon="external" text={secret.follow.parts({ host: <bdi key="host">{parsed.host}</bdi> })} />
           </a>
         )}
         <CopyButton of="payload" label={messages.actions.copy} />
@@ -262,8 +261,10 @@ function Files({ files, zipHref, ttlSeconds, isPrimary }: FilesProps) {
       {zipHref !== null && (
         <p class="files-all">
           <a class={isPrimary ? "button button-primary" : "button"} href={zipHref} download>
-            <Icon name="download" />
-            <span>{secret.downloadAll.parts({ size: <Size text={formats.bytes(totalBytes)} /> })}</span>
+            <Label
+              icon="download"
+              text={secret.downloadAll.parts({ size: <Size text={formats.bytes(totalBytes)} /> })}
+            />
           </a>
         </p>
       )}
@@ -290,13 +291,14 @@ function OnlyFile({ file: { filename, sizeBytes, href, viewHref }, isPrimary }: 
   return (
     <>
       <a class={`button button-large button-wide${isPrimary ? " button-primary" : ""}`} href={href} download>
-        <Icon name="download" />
-        <span>{secret.downloadOne.parts({ filename: name, size: <Size text={formats.bytes(sizeBytes)} /> })}</span>
+        <Label
+          icon="download"
+          text={secret.downloadOne.parts({ filename: name, size: <Size text={formats.bytes(sizeBytes)} /> })}
+        />
       </a>
       {viewHref !== null && (
         <a class="button button-wide" href={viewHref} target="_blank" rel="noreferrer noopener">
-          <Icon name="eye" />
-          <span>{secret.look.parts({ filename: name })}</span>
+          <Label icon="eye" text={secret.look.parts({ filename: name })} />
         </a>
       )}
     </>

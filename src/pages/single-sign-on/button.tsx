@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { pageHref, usePage } from "../page.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Label } from "../parts/buttons.tsx";
 
 /** The name of the single sign-on provider; null: single sign-on is not available. */
 export function providerNameOf(config: Pick<Config, "singleSignOn" | "accounts">): string | null {
@@ -31,8 +31,7 @@ export function SignOnButton({ provider, form }: SignOnButtonProps) {
         formAction={pageHref(page, "/users/auth/oidc")}
         formNoValidate
       >
-        <Icon name="hand" />
-        <span>{singleSignOn.continueWith({ name: provider })}</span>
+        <Label icon="hand" text={singleSignOn.continueWith({ name: provider })} />
       </button>
     </>
   );

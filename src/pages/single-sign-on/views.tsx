@@ -6,12 +6,12 @@ import { FormPage } from "../form-page.tsx";
 import { Layout } from "../layout.tsx";
 import { MessagePage } from "../message-page.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages } from "../page.ts";
-import { ButtonLink, FormEnd, Submit } from "../parts/buttons.tsx";
+import { ButtonLink, FormEnd, Label, Submit } from "../parts/buttons.tsx";
 import { Card, PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { CodeField, PasswordField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
-import { Icon, type IconName } from "../parts/icon.tsx";
+import type { IconName } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { StaySignedIn } from "../parts/stay-signed-in.tsx";
@@ -34,8 +34,7 @@ export function leaveView({ provider, url }: LeaveModel, page: PageContext): Pag
   return (
     <MessagePage page={page} privatePage leadsTo={url} icon="hand" heading={heading} lead={singleSignOn.leavingText}>
       <a class="button button-primary" href={url}>
-        <Icon name="external" />
-        <span>{singleSignOn.continueTo({ name: provider })}</span>
+        <Label icon="external" text={singleSignOn.continueTo({ name: provider })} />
       </a>
     </MessagePage>
   );
@@ -254,9 +253,7 @@ function MailLink({ accountEmail }: { readonly accountEmail: string }) {
   return (
     <PostForm class="form" action={mailLinkPath}>
       <p class="field-hint">{singleSignOn.mailLinkText({ accountEmail })}</p>
-      <button type="submit" class="button button-wide">
-        {singleSignOn.mailLink}
-      </button>
+      <Submit label={singleSignOn.mailLink} look="alternative" />
     </PostForm>
   );
 }
@@ -326,16 +323,13 @@ function Linked({ model }: PartProps<SignOnSettingsModel>) {
     <>
       <dl class="facts">
         {model.linkedAt.map((timeMs) => (
-          <Fact key={timeMs} label={singleSignOn.linkedSince}>
-            <LocalTime timeMs={timeMs} />
-          </Fact>
+          <Fact key={timeMs} label={singleSignOn.linkedSince} value={<LocalTime timeMs={timeMs} />} />
         ))}
       </dl>
       {model.hasPassword ? (
         <details class="confirm" open={model.state.problems.password !== undefined}>
           <summary class="button button-quiet-danger">
-            <Icon name="trash" />
-            <span>{singleSignOn.unlink}</span>
+            <Label icon="trash" text={singleSignOn.unlink} />
           </summary>
           <PostForm class="form" action={`${signOnSettingsPath}/unlink`}>
             <p>{singleSignOn.unlinkText({ name: model.provider })}</p>
