@@ -9,7 +9,8 @@ import {
   groupNameMax,
   membersPerPage,
 } from "../../policies/policies.ts";
-import { type Column, List, listPath } from "../lists/list.tsx";
+import { listPath } from "../lists/filters.tsx";
+import { type Column, List } from "../lists/list.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, untranslated, useMessages, usePage } from "../page.ts";
 import { FormEnd, Submit } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";

@@ -1,6 +1,7 @@
 import { pageOf } from "../../http/parameters.ts";
 import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
-import { List, listPath } from "../lists/list.tsx";
+import { listPath } from "../lists/filters.tsx";
+import { List } from "../lists/list.tsx";
 import { type Page, type PageContext, untranslated, useMessages } from "../page.ts";
 import { Submit } from "../parts/buttons.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";

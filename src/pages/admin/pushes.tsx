@@ -1,6 +1,7 @@
 import { textOf } from "../../http/body/form-fields.ts";
 import type { AdminListFilter, PushOverview } from "../../pushes/pushes.ts";
-import { type Column, Facts, List, listPath } from "../lists/list.tsx";
+import { listPath } from "../lists/filters.tsx";
+import { type Column, Facts, List } from "../lists/list.tsx";
 import {
   kindFilter,
   pushColumns,

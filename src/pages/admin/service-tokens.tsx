@@ -4,7 +4,7 @@ import { pageOf } from "../../http/parameters.ts";
 import { combine, type Group } from "../../policies/policies.ts";
 import { everyPush } from "../../pushes/pushes.ts";
 import { ActivityList, type ActivityModel } from "../activity/list.tsx";
-import { listPath } from "../lists/list.tsx";
+import { listPath } from "../lists/filters.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Notice } from "../parts/notice.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";

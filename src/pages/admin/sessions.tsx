@@ -2,7 +2,8 @@ import type { SessionOfUser, SessionPosition, SessionSearch, SessionWay } from "
 import { dayMs, hourMs } from "../../base/clock.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import { type Column, type Filter, List, listPath } from "../lists/list.tsx";
+import { type Filter, listPath } from "../lists/filters.tsx";
+import { type Column, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { EmailAddress } from "../parts/email-address.tsx";

@@ -1,9 +1,9 @@
 import { type SettingOrigin, settingTable } from "../../config/config.ts";
 import type { Setting } from "../../config/setting.ts";
+import { Filters, listPath } from "../lists/filters.tsx";
 import { type Column, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
-import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
@@ -41,15 +41,7 @@ export function showSettings(page: SignedInRequest): Reply {
   const text = (page.query("q") ?? "").trim().slice(0, textMax);
   const from = origins.find((origin) => origin === page.query("from")) ?? null;
   const model = { text, from, settings: page.services.config.origins };
-  return page.render(settingsView, model, { selfPath: settingsPath(model) });
-}
-
-function settingsPath({ text, from }: Pick<SettingsModel, "text" | "from">): string {
-  const query = new URLSearchParams();
-  if (text !== "") query.set("q", text);
-  if (from !== null) query.set("from", from);
-  const written = query.toString();
-  return written === "" ? adminPaths.settings : `${adminPaths.settings}?${written}`;
+  return page.render(settingsView, model, { selfPath: listPath(adminPaths.settings, { q: text, from }) });
 }
 
 interface ShownSetting {
@@ -86,18 +78,22 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
   const setHere = isSearch ? [] : groups.flatMap(({ rows }) => rows.filter(isSet));
   return (
     <AdminFrame page={page} current="settings" lead={admin.settingsLead}>
-      <SearchForm action={adminPaths.settings} submit={admin.search}>
-        <SearchBox name="q" label={admin.searchSettings} value={model.text} maxLength={textMax} />
-        <SearchChoice
-          name="from"
-          label={admin.from}
-          value={model.from ?? ""}
-          options={[
-            { value: "", label: admin.anySource },
-            ...origins.map((origin) => ({ value: origin, label: originName(origin, page) })),
-          ]}
-        />
-      </SearchForm>
+      <Filters
+        path={adminPaths.settings}
+        submit={admin.search}
+        filters={[
+          { name: "q", label: admin.searchSettings, value: model.text, maxLength: textMax },
+          {
+            name: "from",
+            label: admin.from,
+            value: model.from ?? "",
+            options: [
+              { value: "", label: admin.anySource },
+              ...origins.map((origin) => ({ value: origin, label: originName(origin, page) })),
+            ],
+          },
+        ]}
+      />
       {setHere.length > 0 && (
         <section class="card">
           <h2 id="set_here">{admin.settingsSet}</h2>

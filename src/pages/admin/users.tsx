@@ -1,7 +1,8 @@
 import { type User, type UserSummary, usersPerPage } from "../../accounts/accounts.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { pageOf } from "../../http/parameters.ts";
-import { type Column, List, listPath } from "../lists/list.tsx";
+import { listPath } from "../lists/filters.tsx";
+import { type Column, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated, useMessages } from "../page.ts";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";

@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import { pageOf } from "../../http/parameters.ts";
 import type { PushOrder, PushSearch } from "../../pushes/pushes.ts";
-import { listPath } from "../lists/list.tsx";
+import { listPath } from "../lists/filters.tsx";
 import { queryOfFilters, readPushFilters } from "../lists/push-columns.tsx";
 import type { PageRequest } from "../request.ts";
 

@@ -5,8 +5,8 @@ import { Submit } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { OlderPager, type OlderPagerProps, Pager, type PagerProps } from "../parts/pager.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import { BothTimes, RowTime } from "../parts/times.tsx";
+import { Filters, type SearchProps } from "./filters.tsx";
 
 /** The first column names the row. A cell without a value is left out where rows are cards. */
 export interface Column<Row> {
@@ -23,18 +23,6 @@ export interface Column<Row> {
   readonly long?: boolean;
   /** The header leads to the list in another order. Only an order that an index has (decision 0056). */
   readonly sort?: { readonly path: string; readonly current: "ascending" | "descending" | undefined };
-}
-
-export interface Filter {
-  /** The parameter's name in the query. It is the id too. */
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  /** The placeholder of a text; the label by default. */
-  readonly hint?: string;
-  readonly maxLength?: number;
-  /** Without them, the filter is a text. */
-  readonly options?: readonly { readonly value: string; readonly label: string }[];
 }
 
 export interface ListProps<Row> {
@@ -66,19 +54,6 @@ export interface ListProps<Row> {
   readonly notes?: ComponentChildren;
 }
 
-interface SearchProps {
-  readonly path: string;
-  readonly submit: string;
-  readonly filters: readonly Filter[];
-  /** A filter whose values are links. */
-  readonly segments?: {
-    readonly label: string;
-    readonly links: readonly { readonly label: string; readonly path: string; readonly isCurrent: boolean }[];
-  };
-  /** The rest of the query, which the form keeps. */
-  readonly kept?: Query;
-}
-
 /** One form with the whole list; the boxes of the selected rows are in it. */
 interface ManyAction<Row> {
   /** Path that the form is posted to. */
@@ -89,20 +64,6 @@ interface ManyAction<Row> {
   readonly selectAll: string;
   readonly selected: Messages["dashboard"]["selected"];
   box(row: Row, at: number): ComponentChildren;
-}
-
-type Query = Readonly<Record<string, string | number | null>>;
-
-/** The address of a list: what is empty is left out of its query, and so is the first page. */
-export function listPath(path: string, query: Query): string {
-  const written = new URLSearchParams(givenIn(query)).toString();
-  return written === "" ? path : `${path}?${written}`;
-}
-
-function givenIn(query: Query): [name: string, value: string][] {
-  return Object.entries(query)
-    .filter(([name, value]) => value !== null && value !== "" && !(name === "page" && value === 1))
-    .map(([name, value]) => [name, String(value)]);
 }
 
 /** A table whose rows become cards on narrow screens (design/lists.css), with its filters and the links between its pages. */
@@ -145,37 +106,6 @@ export function Facts<Row>({ nowMs, columns, row }: FactsProps<Row>) {
         );
       })}
     </dl>
-  );
-}
-
-function Filters({ path, submit, filters, segments, kept = {} }: SearchProps) {
-  const page = usePage();
-  const form = (
-    <SearchForm action={path} submit={submit}>
-      {givenIn(kept).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
-      {filters.map(({ options, ...filter }) =>
-        options === undefined ? (
-          <SearchBox key={filter.name} {...filter} />
-        ) : (
-          <SearchChoice key={filter.name} {...filter} options={options} />
-        ),
-      )}
-    </SearchForm>
-  );
-  if (segments === undefined) return form;
-  return (
-    <div class="line filters">
-      <nav class="segments" aria-label={segments.label}>
-        {segments.links.map((link) => (
-          <a key={link.label} href={pageHref(page, link.path)} aria-current={link.isCurrent ? "true" : undefined}>
-            {link.label}
-          </a>
-        ))}
-      </nav>
-      {form}
-    </div>
   );
 }
 

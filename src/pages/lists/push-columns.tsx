@@ -2,7 +2,8 @@ import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { EndReason, ListedPush, PushSearch } from "../../pushes/pushes.ts";
 import { type PageContext, useMessages } from "../page.ts";
-import type { Column, Filter } from "./list.tsx";
+import type { Filter } from "./filters.tsx";
+import type { Column } from "./list.tsx";
 
 type ShownPush = Pick<
   ListedPush,

@@ -12,7 +12,7 @@ import { allowedKinds, type Policy, settingsUnder } from "../../policies/policie
 import { asksForLinkDelivery, type CallerPreset, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
 import { renderGone } from "../gone.tsx";
-import { listPath } from "../lists/list.tsx";
+import { listPath } from "../lists/filters.tsx";
 import { exactEnd, offeredTimes, offersDays } from "../push-form/controls.tsx";
 import { describeProblems, type FieldName, filesTooLarge, ownersFields, valuesOf } from "../push-form/fields.tsx";
 import {

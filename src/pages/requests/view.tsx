@@ -1,6 +1,7 @@
 import type { ListedRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
-import { type Column, Facts, List, listPath } from "../lists/list.tsx";
+import { listPath } from "../lists/filters.tsx";
+import { type Column, Facts, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated, usePage } from "../page.ts";
 import { ButtonLink } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
