@@ -1,8 +1,7 @@
 import { textOf } from "../http/body/form-fields.ts";
-import { Layout } from "./layout.tsx";
-import { type Page, type PageContext, usePage } from "./page.ts";
+import { MessagePage } from "./message-page.tsx";
+import type { Page, PageContext } from "./page.ts";
 import { ButtonLink, Submit } from "./parts/buttons.tsx";
-import { MessageCard } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import type { PageRequest, Reply } from "./request.ts";
 
@@ -41,34 +40,30 @@ type EmailConfirmation =
 
 /** Field `token`, posted to its own path. */
 export function emailConfirmationView(shown: EmailConfirmation, page: PageContext): Page {
-  const { newEmail } = page.messages.profile;
-  return (
-    <Layout page={page} title={newEmail.title} width="narrow" privatePage>
-      {shown.is === "asked" ? (
-        <MessageCard icon="shield" heading={newEmail.heading}>
-          <p>{newEmail.text.parts({ email: <strong dir="ltr">{shown.email}</strong> })}</p>
-          <PostForm class="form" action={newEmailPath}>
-            <input type="hidden" name="token" value={shown.token} />
-            <Submit label={newEmail.submit} look="wide" />
-          </PostForm>
-        </MessageCard>
-      ) : (
-        <Outcome is={shown.is} />
-      )}
-    </Layout>
-  );
-}
-
-function Outcome({ is }: { readonly is: "changed" | "invalid" | "taken" }) {
-  const page = usePage();
   const { profile, nav, signIn } = page.messages;
   const { newEmail } = profile;
-  const changed = is === "changed";
+  if (shown.is === "asked") {
+    return (
+      <MessagePage page={page} privatePage title={newEmail.title} icon="shield" heading={newEmail.heading}>
+        <p>{newEmail.text.parts({ email: <strong dir="ltr">{shown.email}</strong> })}</p>
+        <PostForm class="form" action={newEmailPath}>
+          <input type="hidden" name="token" value={shown.token} />
+          <Submit label={newEmail.submit} look="wide" />
+        </PostForm>
+      </MessagePage>
+    );
+  }
   const signedIn = page.user !== null;
+  const outcomes = {
+    changed: { icon: "check", heading: newEmail.changed, text: newEmail.changedText },
+    invalid: { icon: "alert", heading: newEmail.invalid, text: newEmail.invalidText },
+    taken: { icon: "alert", heading: newEmail.invalid, text: newEmail.taken },
+  } as const;
+  const { icon, heading, text } = outcomes[shown.is];
   return (
-    <MessageCard icon={changed ? "check" : "alert"} heading={changed ? newEmail.changed : newEmail.invalid}>
-      <p>{changed ? newEmail.changedText : is === "taken" ? newEmail.taken : newEmail.invalidText}</p>
+    <MessagePage page={page} privatePage title={newEmail.title} icon={icon} heading={heading}>
+      <p>{text}</p>
       <ButtonLink to={signedIn ? "/users/edit" : "/users/sign_in"} label={signedIn ? nav.account : signIn.heading} />
-    </MessageCard>
+    </MessagePage>
   );
 }

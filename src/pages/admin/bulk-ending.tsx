@@ -16,7 +16,7 @@ import { List } from "../lists/list.tsx";
 import { type Page, type PageContext, type PartProps, useMessages, usePage } from "../page.ts";
 import { FormEnd } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
-import { Field, InputField, TextField } from "../parts/fields.tsx";
+import { InputField, SelectField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -184,18 +184,11 @@ function FilterForm({ model: { typed, problems } }: PartProps<BulkEndingModel>) 
             input={number}
           />
         </div>
-        <Field
+        <SelectField
           id="owners"
           label={bulk.whose}
-          control={(attributes) => (
-            <select class="input" {...attributes} name="owners">
-              {owners.map((name) => (
-                <option key={name} value={name} selected={name === typed.owners}>
-                  {ownersName(name, page.messages)}
-                </option>
-              ))}
-            </select>
-          )}
+          value={typed.owners}
+          options={owners.map((name) => ({ value: name, label: ownersNames(page.messages)[name] }))}
         />
         <FormEnd label={bulk.preview} />
       </form>
@@ -264,20 +257,13 @@ function RequestTable({ model: { latest, nowMs } }: PartProps<BulkEndingModel>) 
           label: bulk.largerMib,
           value: ({ largerThanBytes: bytes }) => bytes > 0 && formats.number(bytes / mebibyte),
         },
-        { label: bulk.whose, long: true, value: (request) => ownersName(request.owners, messages) },
+        { label: bulk.whose, long: true, value: (request) => ownersNames(messages)[request.owners] },
       ]}
       empty={null}
     />
   );
 }
 
-function ownersName(name: BulkEndingFilter["owners"], { admin: { bulk } }: Messages): string {
-  switch (name) {
-    case "all":
-      return bulk.anyone;
-    case "anonymous":
-      return bulk.anonymousOnly;
-    case "owned":
-      return bulk.ownedOnly;
-  }
+function ownersNames({ admin: { bulk } }: Messages): Readonly<Record<BulkEndingFilter["owners"], string>> {
+  return { all: bulk.anyone, anonymous: bulk.anonymousOnly, owned: bulk.ownedOnly };
 }

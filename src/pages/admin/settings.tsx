@@ -1,5 +1,6 @@
 import { type SettingOrigin, settingTable } from "../../config/config.ts";
 import type { Setting } from "../../config/setting.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { Filters, listPath } from "../lists/filters.tsx";
 import { type Column, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
@@ -89,7 +90,7 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
             value: model.from ?? "",
             options: [
               { value: "", label: admin.anySource },
-              ...origins.map((origin) => ({ value: origin, label: originName(origin, page) })),
+              ...origins.map((origin) => ({ value: origin, label: originNames(page.messages)[origin] })),
             ],
           },
         ]}
@@ -187,7 +188,9 @@ function settingColumns(page: PageContext): readonly Column<ShownSetting>[] {
       label: admin.from,
       narrow: "unlabelled",
       value: ({ origin: { from } }) => (
-        <span class={from === "default" ? "field-hint wide-only" : "badge badge-active"}>{originName(from, page)}</span>
+        <span class={from === "default" ? "field-hint wide-only" : "badge badge-active"}>
+          {originNames(page.messages)[from]}
+        </span>
       ),
     },
   ];
@@ -227,13 +230,10 @@ function WithCode({ text }: { readonly text: string }) {
   return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>;
 }
 
-function originName(from: SettingOrigin["from"], { messages: { admin } }: PageContext): string {
-  switch (from) {
-    case "environment":
-      return admin.fromEnvironment;
-    case "settings file":
-      return admin.fromSettingsFile;
-    case "default":
-      return admin.fromDefault;
-  }
+function originNames({ admin }: Messages): Readonly<Record<SettingOrigin["from"], string>> {
+  return {
+    environment: admin.fromEnvironment,
+    "settings file": admin.fromSettingsFile,
+    default: admin.fromDefault,
+  };
 }

@@ -17,7 +17,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, renderPage, useMessages } from "../page.ts";
 import { Button, Submit } from "../parts/buttons.tsx";
-import { Field, TextField } from "../parts/fields.tsx";
+import { InputField, TextAreaField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { brandingHref, inlineStyle } from "../parts/logo.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -231,35 +231,24 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
           </Part>
           <Part part="logo" isSet={theme.logo !== undefined} multipart>
             {theme.logo !== undefined && <img class="brand-logo" src={brandingHref(theme.logo)} alt={admin.logoNow} />}
-            <Field
+            <InputField
               id="logo"
               label={admin.logo}
               hint={admin.logoHint({ size: formats.bytes(logoBytesMax) })}
               problem={problems.logo}
-              control={(attributes) => (
-                <input
-                  {...attributes}
-                  class="input"
-                  type="file"
-                  name="logo"
-                  accept="image/png,image/jpeg,image/webp,image/gif"
-                  required
-                />
-              )}
+              input={{ type: "file", accept: "image/png,image/jpeg,image/webp,image/gif", required: true }}
             />
           </Part>
           <AccentPart accent={accent} isSet={theme.accent !== undefined} problem={problems.accent} />
           <Part part="style" isSet={theme.style !== undefined}>
-            <Field
+            <TextAreaField
               id="style"
               label={admin.style}
               hint={admin.styleHint}
               problem={problems.style}
-              control={(attributes) => (
-                <textarea {...attributes} class="input admin-style" name="style" rows={12} dir="ltr" spellcheck={false}>
-                  {style}
-                </textarea>
-              )}
+              value={style}
+              rows={12}
+              area={{ class: "input admin-style", dir: "ltr", spellcheck: false }}
             />
           </Part>
         </div>
@@ -279,14 +268,13 @@ function AccentPart({ accent, isSet, problem }: AccentPartProps) {
   const { admin, formats } = useMessages();
   return (
     <Part part="accent" isSet={isSet}>
-      <Field
+      <InputField
         id="accent"
         label={admin.accent}
         hint={admin.accentHint({ least: formats.number(contrastMin) })}
         problem={problem}
-        control={(attributes) => (
-          <input {...attributes} class="input admin-accent" type="color" name="accent" value={accent} required />
-        )}
+        value={accent}
+        input={{ class: "input admin-accent", type: "color", required: true }}
       />
     </Part>
   );

@@ -1,11 +1,4 @@
-import type {
-  Change,
-  FactorReset,
-  ListedSession,
-  ProtectedChange,
-  User,
-  UserSummary,
-} from "../../accounts/accounts.ts";
+import type { ListedSession, ProtectedChange, User, UserSummary } from "../../accounts/accounts.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { ProofOffered } from "../factors/changes.ts";
@@ -30,7 +23,7 @@ import {
   refused,
   untouched,
 } from "../take-form.ts";
-import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { AdminFrame, administratorOf, adminPaths, entryOf } from "./frame.tsx";
 import { type LeftOpen, LeftOpenCard, linksCounted } from "./left-open.tsx";
 
 export const emailCharactersMax = 254;
@@ -70,18 +63,14 @@ export function changeUser(action: UserAction): FormHandler<SignedInRequest> {
   };
   return formHandler(form, async (page, sent) => {
     const userId = page.id;
-    if (userId === undefined) return page.notFound();
-    const user = await page.services.accounts.findUser(userId);
-    if (user === undefined) return page.notFound();
+    const user = (await page.services.accounts.findUser(userId)) ?? page.notFound();
     const unproven = await proveFirst(page, sent);
     if (unproven !== undefined) return unproven;
-    const outcome = changesEmail(action)
-      ? await applyEmail(page, action, user, sent.email)
-      : (await applyAction(page, action, userId)).outcome;
+    const { outcome } = await actions[action].apply(page, user, sent.email);
     if (outcome === "unknown" || outcome === "no_mail") return page.notFound();
     if (outcome === "changed" || outcome === "link_sent" || outcome === "unchanged")
       return page.redirect(userPath(userId));
-    if (outcome !== "done") return refused({}, { refusal: refusalText(outcome, user.email, page.messages) });
+    if (outcome !== "done") return refused({}, { refusal: refusalTexts(page.messages, user)[outcome] });
     // Administrators who have removed their own rights can no longer see this page.
     if (userId === page.user.id && !isHarmless(action)) return page.redirect("/");
     return page.redirect(action === "delete" ? adminPaths.users : userPath(userId));
@@ -92,7 +81,6 @@ export function changeUser(action: UserAction): FormHandler<SignedInRequest> {
 export async function endUserSessions(page: SignedInRequest): Promise<Reply> {
   await page.form();
   const userId = page.id;
-  if (userId === undefined) return page.notFound();
   const { outcome } = await page.services.accounts.endAllSessions(userId, administratorOf(page));
   if (outcome === "unknown") return page.notFound();
   return page.redirect(userId === page.user.id ? "/" : userPath(userId));
@@ -105,8 +93,7 @@ export async function endUserSessions(page: SignedInRequest): Promise<Reply> {
 export async function endUserLinks(page: SignedInRequest): Promise<Reply> {
   await page.form();
   const { accounts, pushes, requests } = page.services;
-  const user = page.id === undefined ? undefined : await accounts.findUser(page.id);
-  if (user === undefined) return page.notFound();
+  const user = (await accounts.findUser(page.id)) ?? page.notFound();
   await requests.closeOwned(user.id, accounts.adminEntry("ended_links", user.email, administratorOf(page)));
   await pushes.endOwned(user.id, page.actor);
   return page.redirect(userPath(user.id));
@@ -133,45 +120,9 @@ export async function renderProof(
   return page.render(proofView, model, { status });
 }
 
-function applyEmail(page: SignedInRequest, action: EmailAction, user: User, email: string) {
-  const { accounts } = page.services;
-  const by = administratorOf(page);
-  const subject = `${user.email} -> ${email}`;
-  return action === "ask_email"
-    ? accounts.askToChangeEmail(user, email, accounts.adminEntry("asked_to_change_email", subject, by))
-    : accounts.changeEmailAsAdministrator(
-        user,
-        email,
-        page.clientContext,
-        accounts.adminEntry("changed_email", subject, by),
-      );
-}
-
-async function applyAction(page: SignedInRequest, action: PlainAction, userId: number): Promise<Change | FactorReset> {
-  const { accounts, deleteAccount } = page.services;
-  const by = administratorOf(page);
-  switch (action) {
-    case "promote":
-      return accounts.setAdmin(userId, true, by);
-    case "demote":
-      return accounts.setAdmin(userId, false, by);
-    case "disable":
-      return accounts.setDisabled(userId, true, by);
-    case "enable":
-      return accounts.setDisabled(userId, false, by);
-    case "delete":
-      return deleteAccount(userId, by);
-    case "reset_factors":
-      return accounts.resetFactors(userId, by);
-    case "confirm":
-      return accounts.confirmEmail(userId, by);
-  }
-}
-
 async function renderUser(page: SignedInRequest, state: FormState<"proof">, sent?: UserModel["sent"]): Promise<Reply> {
   const { accounts, clock, pushes, requests } = page.services;
-  const summary = page.id === undefined ? undefined : await accounts.findUserSummary(page.id);
-  if (summary === undefined) return page.notFound();
+  const summary = (await accounts.findUserSummary(page.id)) ?? page.notFound();
   const { id, email } = summary.user;
   if (sent !== undefined && isUnproven(state)) return renderProof(page, { ...sent, userId: id, subject: email }, state);
   const sessions = await accounts.listSessions(id);
@@ -181,25 +132,131 @@ async function renderUser(page: SignedInRequest, state: FormState<"proof">, sent
   return page.renderForm(userView, model, { status: state.status, path: userPath(id) });
 }
 
-export const userActions = [
-  "promote",
-  "demote",
-  "disable",
-  "enable",
-  "confirm",
-  "ask_email",
-  "change_email",
-  "reset_factors",
-  "delete",
-] as const;
-type UserAction = (typeof userActions)[number];
-type EmailAction = "ask_email" | "change_email";
-type PlainAction = Exclude<UserAction, EmailAction>;
+interface ActionOnUser {
+  /** The key of the label; that of the explanation has `Text` behind it. */
+  readonly text:
+    | "promote"
+    | "demote"
+    | "disable"
+    | "enable"
+    | "confirmEmail"
+    | `${"ask" | "change"}Email`
+    | "resetFactors"
+    | "deleteUser";
+  readonly icon: IconName;
+  /** It can be undone and takes nothing away. */
+  readonly isHarmless?: true;
+  /** It needs another email address of the user. */
+  readonly takesEmail?: true;
+  readonly isOffered: (user: User, asksByEmail: boolean) => boolean;
+  readonly apply: (page: SignedInRequest, user: User, email: string) => Promise<{ readonly outcome: string }>;
+}
 
-const changesEmail = (action: UserAction | "create"): action is EmailAction =>
-  action === "ask_email" || action === "change_email";
+/** What an administrator can do with a user, in the order of the page. */
+const actions = {
+  promote: {
+    text: "promote",
+    icon: "shield",
+    isHarmless: true,
+    isOffered: ({ admin }) => !admin,
+    apply: (page, { id }) => page.services.accounts.setAdmin(id, true, administratorOf(page)),
+  },
+  demote: {
+    text: "demote",
+    icon: "shield",
+    isOffered: ({ admin }) => admin,
+    apply: (page, { id }) => page.services.accounts.setAdmin(id, false, administratorOf(page)),
+  },
+  disable: {
+    text: "disable",
+    icon: "alert",
+    isOffered: ({ disabledAt }) => disabledAt === null,
+    apply: (page, { id }) => page.services.accounts.setDisabled(id, true, administratorOf(page)),
+  },
+  enable: {
+    text: "enable",
+    icon: "check",
+    isHarmless: true,
+    isOffered: ({ disabledAt }) => disabledAt !== null,
+    apply: (page, { id }) => page.services.accounts.setDisabled(id, false, administratorOf(page)),
+  },
+  confirm: {
+    text: "confirmEmail",
+    icon: "check",
+    isHarmless: true,
+    isOffered: ({ confirmedAt }) => confirmedAt === null,
+    apply: (page, { id }) => page.services.accounts.confirmEmail(id, administratorOf(page)),
+  },
+  ask_email: {
+    text: "askEmail",
+    icon: "pencil",
+    isHarmless: true,
+    takesEmail: true,
+    isOffered: ({ disabledAt }, asksByEmail) => disabledAt === null && asksByEmail,
+    apply: async (page, user, email) => {
+      const entry = entryOf(page, "asked_to_change_email", `${user.email} -> ${email}`);
+      return { outcome: await page.services.accounts.askToChangeEmail(user, email, entry) };
+    },
+  },
+  change_email: {
+    text: "changeEmail",
+    icon: "pencil",
+    takesEmail: true,
+    isOffered: ({ disabledAt }) => disabledAt === null,
+    apply: async (page, user, email) => {
+      const entry = entryOf(page, "changed_email", `${user.email} -> ${email}`);
+      const { accounts } = page.services;
+      return { outcome: await accounts.changeEmailAsAdministrator(user, email, page.clientContext, entry) };
+    },
+  },
+  reset_factors: {
+    text: "resetFactors",
+    icon: "key",
+    isOffered: ({ hasSecondFactor }) => hasSecondFactor,
+    apply: (page, { id }) => page.services.accounts.resetFactors(id, administratorOf(page)),
+  },
+  delete: {
+    text: "deleteUser",
+    icon: "trash",
+    isOffered: () => true,
+    apply: (page, { id }) => page.services.deleteAccount(id, administratorOf(page)),
+  },
+} as const satisfies Readonly<Record<string, ActionOnUser>>;
 
-type Refusal = "last_admin" | "no_factors" | "malformed" | "taken" | "too_many";
+type UserAction = keyof typeof actions;
+
+export const userActions = Object.keys(actions) as UserAction[];
+
+function rowOf(action: UserAction): ActionOnUser {
+  return actions[action];
+}
+
+function offeredActions(user: User, asksByEmail: boolean): readonly UserAction[] {
+  return userActions.filter((action) => rowOf(action).isOffered(user, asksByEmail));
+}
+
+function isHarmless(action: UserAction | "create"): boolean {
+  return action === "create" || rowOf(action).isHarmless === true;
+}
+
+function takesEmail(action: UserAction | "create"): boolean {
+  return action !== "create" && rowOf(action).takesEmail === true;
+}
+
+function textsOf(action: UserAction | "create", { admin }: Messages): readonly [label: string, text: string] {
+  const key = action === "create" ? "createUser" : rowOf(action).text;
+  return [admin[key], admin[`${key}Text`]];
+}
+
+function refusalTexts({ admin }: Messages, { email }: User) {
+  return {
+    last_admin: admin.lastAdmin({ email }),
+    no_factors: admin.noFactors({ email }),
+    malformed: admin.badEmail,
+    taken: admin.takenEmail,
+    too_many: admin.tooManyQuestions,
+  };
+}
 
 interface UserModel {
   readonly summary: UserSummary;
@@ -241,7 +298,7 @@ export function userView(
         </div>
         <Facts nowMs={nowMs} row={summary} columns={Object.values(userFacts(page))} />
         <div class="row-actions">
-          {actionsFor(summary, asksByEmail).map((action) => (
+          {offeredActions(user, asksByEmail).map((action) => (
             <ActionOn key={action} action={action} user={user} sent={sent} />
           ))}
         </div>
@@ -321,33 +378,6 @@ export function UserState({ user }: { readonly user: User }) {
   );
 }
 
-function refusalText(refusal: Refusal, email: string, { admin }: Messages): string {
-  switch (refusal) {
-    case "last_admin":
-      return admin.lastAdmin({ email });
-    case "no_factors":
-      return admin.noFactors({ email });
-    case "malformed":
-      return admin.badEmail;
-    case "taken":
-      return admin.takenEmail;
-    case "too_many":
-      return admin.tooManyQuestions;
-  }
-}
-
-function actionsFor({ user }: UserSummary, asksByEmail: boolean): readonly UserAction[] {
-  return [
-    user.admin ? "demote" : "promote",
-    user.disabledAt === null ? "disable" : "enable",
-    ...(user.confirmedAt === null ? (["confirm"] as const) : []),
-    ...(user.disabledAt === null && asksByEmail ? (["ask_email"] as const) : []),
-    ...(user.disabledAt === null ? (["change_email"] as const) : []),
-    ...(user.hasSecondFactor ? (["reset_factors"] as const) : []),
-    "delete",
-  ];
-}
-
 interface ProofModel {
   readonly action: UserAction | "create";
   /** null: the user is about to be created. */
@@ -364,7 +394,7 @@ interface ProofModel {
 /** Asks the administrator to prove the action, posted to the path that the first form was posted to. */
 export function proofView({ action, userId, subject, email, proof, problem }: ProofModel, page: PageContext): Page {
   const { admin, edit } = page.messages;
-  const [label, explanation] = messagesOf(action, page);
+  const [label, explanation] = textsOf(action, page.messages);
   const path = userId === null ? adminPaths.users : userPath(userId);
   return (
     <AdminFrame page={page} current="users" lead={admin.usersLead} scripts={["passkeys.js"]} asksFirstAt={path}>
@@ -379,7 +409,7 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
         <PostForm class="form form-narrow" action={userId === null ? path : `${path}/${action}`}>
           {email !== "" && <input type="hidden" name="email" value={email} />}
           <p>{explanation}</p>
-          {changesEmail(action) && (
+          {takesEmail(action) && (
             <p>
               {admin.newEmail}: <bdi translate={untranslated}>{email}</bdi>
             </p>
@@ -398,22 +428,6 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
   );
 }
 
-/** It can be undone and takes nothing away. */
-const isHarmless = (action: UserAction | "create") =>
-  action === "promote" || action === "enable" || action === "confirm" || action === "ask_email" || action === "create";
-
-const icons: Readonly<Record<UserAction, IconName>> = {
-  promote: "shield",
-  demote: "shield",
-  disable: "alert",
-  enable: "check",
-  confirm: "check",
-  ask_email: "pencil",
-  change_email: "pencil",
-  reset_factors: "key",
-  delete: "trash",
-};
-
 interface ActionOnProps {
   readonly action: UserAction;
   readonly user: User;
@@ -424,19 +438,19 @@ function ActionOn({ action, user, sent }: ActionOnProps) {
   const page = usePage();
   const { admin } = page.messages;
   const typed = sent?.action === action ? sent.email : undefined;
-  const [label, explanation] = messagesOf(action, page);
+  const [label, explanation] = textsOf(action, page.messages);
   return (
     <Confirm
-      icon={icons[action]}
+      icon={actions[action].icon}
       label={label}
       accessibleLabel={admin.actionOn({ action: label, name: user.email })}
       explanation={explanation}
       action={`${userPath(user.id)}/${action}`}
       tone={isHarmless(action) ? "plain" : "danger"}
       group="action"
-      isOpen={typed !== undefined && changesEmail(action)}
+      isOpen={typed !== undefined && takesEmail(action)}
     >
-      {changesEmail(action) && <EmailField id={`${action}_to`} label={admin.newEmail} value={typed} />}
+      {takesEmail(action) && <EmailField id={`${action}_to`} label={admin.newEmail} value={typed} />}
     </Confirm>
   );
 }
@@ -464,32 +478,4 @@ export function EmailField({ id, label, value }: EmailFieldProps) {
       />
     </p>
   );
-}
-
-function messagesOf(
-  action: UserAction | "create",
-  { messages: { admin } }: PageContext,
-): readonly [label: string, text: string] {
-  switch (action) {
-    case "promote":
-      return [admin.promote, admin.promoteText];
-    case "demote":
-      return [admin.demote, admin.demoteText];
-    case "disable":
-      return [admin.disable, admin.disableText];
-    case "enable":
-      return [admin.enable, admin.enableText];
-    case "create":
-      return [admin.createUser, admin.createUserText];
-    case "confirm":
-      return [admin.confirmEmail, admin.confirmEmailText];
-    case "ask_email":
-      return [admin.askEmail, admin.askEmailText];
-    case "change_email":
-      return [admin.changeEmail, admin.changeEmailText];
-    case "reset_factors":
-      return [admin.resetFactors, admin.resetFactorsText];
-    case "delete":
-      return [admin.deleteUser, admin.deleteUserText];
-  }
 }

@@ -1,5 +1,5 @@
 import { useMessages } from "../page.ts";
-import { Field } from "../parts/fields.tsx";
+import { InputField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { SendingMeter } from "../parts/sending-meter.tsx";
 import { uploadsPath } from "../uploads.ts";
@@ -29,22 +29,14 @@ export function FileInput({ field: { id, name, label, problem }, form }: Control
       data-failed={files.failed}
       data-remove={edit.removeFile({ filename: "{filename}" })}
     >
-      <Field
+      <InputField
         id={id}
+        name={`${name}[]`}
         label={label}
         hint={isNew ? newPush.filesHint(bounds) : edit.addFilesHint(bounds)}
         problem={problem ?? (form.filesLost ? newPush.filesAgain : undefined)}
-        control={(attributes) => (
-          <input
-            {...attributes}
-            class="input input-files"
-            type="file"
-            name={`${name}[]`}
-            multiple={maxFileUploads > 1}
-            required={isNew}
-            data-focus={isNew ? true : undefined}
-          />
-        )}
+        focus={isNew}
+        input={{ class: "input input-files", type: "file", multiple: maxFileUploads > 1, required: isNew }}
       />
       <p class="field-hint drop-hint" hidden data-scripted>
         {files.dropHint}

@@ -4,7 +4,7 @@ import type { NewAnswer, OpenRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { MessagePage } from "../message-page.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, untranslated, useMessages } from "../page.ts";
-import { Field, TextAreaField } from "../parts/fields.tsx";
+import { InputField, TextAreaField } from "../parts/fields.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -156,21 +156,13 @@ function AnswerFields({
         />
       )}
       {request.wantsFiles && (
-        <Field
+        <InputField
           id="files"
+          name="files[]"
           label={text.files}
           problem={problems.files}
           hint={text.filesHint({ count: filesMax, size: formats.bytes(bytesMax) })}
-          control={(attributes) => (
-            <input
-              {...attributes}
-              class="input input-files"
-              type="file"
-              name="files[]"
-              multiple={filesMax > 1}
-              required={!request.wantsText}
-            />
-          )}
+          input={{ class: "input input-files", type: "file", multiple: filesMax > 1, required: !request.wantsText }}
         />
       )}
     </>
