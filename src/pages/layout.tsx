@@ -11,7 +11,7 @@ import { Keys } from "./parts/keys.tsx";
 import { LinkCard } from "./parts/link-card.tsx";
 import { brandingHref, inlineStyle, prefersDark, styleSheetsOf, Wordmark } from "./parts/logo.tsx";
 import { Notice } from "./parts/notice.tsx";
-import { PostForm } from "./parts/post-form.tsx";
+import { PostButton, PostForm } from "./parts/post-form.tsx";
 import { AsksFirst } from "./parts/unsent-notice.tsx";
 import { newRequestPath } from "./requests/paths.ts";
 import { themeChoicePath, themeModes } from "./theme-choice.ts";
@@ -223,9 +223,7 @@ function AccountMenu({ user, link }: AccountMenuProps) {
         {link("/users/token", nav.apiTokens)}
         {user.admin && link("/admin", nav.administration)}
         <Button label={keys.heading} look="link" hidden data-scripted data-shows-keys />
-        <PostForm action="/users/sign_out">
-          <Submit label={nav.signOut} look="link" />
-        </PostForm>
+        <PostButton action="/users/sign_out" label={nav.signOut} look="link" />
       </div>
     </details>
   );

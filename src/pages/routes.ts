@@ -68,7 +68,7 @@ import {
 import { checkSecondFactor, offerSecondFactorPasskeys, showSecondFactor } from "./second-factor/handler.ts";
 import { offerPasskeySignIn, signInByPasskey } from "./second-factor/passkey-sign-in.tsx";
 import { claimByForm, showPush } from "./secret/handler.ts";
-import { showSignIn, showSignOut, signIn, signOut, signOutPath } from "./sign-in/handler.ts";
+import { showSignIn, showSignOut, signIn, signOut, signOutPath } from "./sign-in.tsx";
 import { showSignUp, signUp, signUpPath } from "./sign-up.tsx";
 import { enterByBreakGlass, showBreakGlass } from "./single-sign-on/break-glass.tsx";
 import {
@@ -88,8 +88,8 @@ import {
 } from "./single-sign-on/handler.ts";
 import { confirmLinkPath, mailLinkPath, signOnCodePath } from "./single-sign-on/views.tsx";
 import { themeChoicePath } from "./theme-choice.ts";
-import { createToken, revokeToken, showTokens } from "./tokens/handler.ts";
 import { tokensPath } from "./tokens/model.ts";
+import { createToken, revokeToken, showTokens } from "./tokens/tokens.tsx";
 import { uploadRoutes } from "./uploads.ts";
 import { sharePath, webAppRoutes } from "./web-app.ts";
 

@@ -36,7 +36,7 @@ import {
   signOnView,
 } from "./single-sign-on/views.tsx";
 import { untouched } from "./take-form.ts";
-import { tokensView } from "./tokens/view.tsx";
+import { tokensView } from "./tokens/tokens.tsx";
 
 const { config } = loadValid({ PWP__PW__DELETABLE_PUSHES_DEFAULT: "false" });
 const ar = messagesIn("ar");

@@ -9,7 +9,7 @@ import { closedView } from "../../src/pages/entry.tsx";
 import { firstRunView } from "../../src/pages/first-run.tsx";
 import type { Page, PageContext } from "../../src/pages/page.ts";
 import { invalidResetView, newPasswordView, noResetView, requestResetPage } from "../../src/pages/reset-password.tsx";
-import { signInView } from "../../src/pages/sign-in/view.tsx";
+import { signInView } from "../../src/pages/sign-in.tsx";
 import { signUpSentView, signUpView } from "../../src/pages/sign-up.tsx";
 import { untouched } from "../../src/pages/take-form.ts";
 

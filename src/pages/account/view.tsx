@@ -10,7 +10,7 @@ import { Fact } from "../parts/fact.tsx";
 import { Checkbox, EmailField, NewPasswordField, PasswordField, SelectField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice, problemsAt } from "../parts/notice.tsx";
-import { PostForm } from "../parts/post-form.tsx";
+import { PostButton, PostForm } from "../parts/post-form.tsx";
 import { LocalTime, RelativeTime } from "../parts/times.tsx";
 import { DefaultsSection } from "./defaults-section.tsx";
 import { type AccountModel, type AccountProps, labelsOf, revokeTokensField } from "./model.ts";
@@ -244,9 +244,7 @@ function SessionsSection({ model }: AccountProps) {
         ))}
       </ul>
       {model.sessions.some((session) => !session.current) && (
-        <PostForm action={`${accountPath}/sessions/end_others`}>
-          <Submit label={sessions.others} look="plain" />
-        </PostForm>
+        <PostButton action={`${accountPath}/sessions/end_others`} label={sessions.others} look="plain" />
       )}
     </Section>
   );

@@ -74,9 +74,10 @@ interface AdminFrameProps {
 
 /** The layout of every administration page: the links to all of them, and a heading. */
 export function AdminFrame(frame: AdminFrameProps) {
-  const { page, current, group, heading = group && <GroupName group={group} />, lead, scripts = [] } = frame;
+  const { page, current, group, heading, lead, scripts = [] } = frame;
   const { asksFirstAt, children } = frame;
   const { admin } = page.messages;
+  const groupName = <bdi translate={group?.id === undefined ? undefined : untranslated}>{group?.name}</bdi>;
   return (
     <Layout
       page={page}
@@ -94,15 +95,11 @@ export function AdminFrame(frame: AdminFrameProps) {
           </a>
         ))}
       </nav>
-      <PageHeading heading={heading ?? admin[current]} lead={lead} />
+      <PageHeading heading={heading ?? (group && groupName) ?? admin[current]} lead={lead} />
       {group?.id !== undefined && <GroupTabs id={group.id} current={group.current} />}
       {children}
     </Layout>
   );
-}
-
-function GroupName({ group: { id, name } }: { readonly group: GroupTab }) {
-  return <bdi translate={id === undefined ? undefined : untranslated}>{name}</bdi>;
 }
 
 function GroupTabs({ id, current }: Omit<GroupTab, "name"> & { readonly id: number }) {

@@ -17,7 +17,7 @@ import { Card } from "../parts/card.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { Checkbox, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
-import { Confirm, PostForm } from "../parts/post-form.tsx";
+import { Confirm, PostButton, PostForm } from "../parts/post-form.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { AdminFrame, adminPaths, entryOf, getGroup, groupPath, otherRulesPath } from "./frame.tsx";
@@ -298,9 +298,7 @@ export function groupView(model: GroupModel, page: PageContext): Page {
           <FormEnd label={admin.save} />
         </PostForm>
       </Card>
-      <PostForm action={`${path}/delete`}>
-        <Submit label={text.delete} look="quiet-danger" />
-      </PostForm>
+      <PostButton action={`${path}/delete`} label={text.delete} look="quiet-danger" />
     </AdminFrame>
   );
 }
@@ -330,7 +328,18 @@ function MemberList({ model }: PartProps<GroupModel>) {
             [...(byHand ? [text.byHand] : []), ...(byClaim ? [text.byClaim] : [])].join(", "),
         },
       ]}
-      actions={(member) => member.byHand && <RemoveMember member={member} group={group} />}
+      actions={(member) =>
+        member.byHand && (
+          <PostForm class="row-actions" action={`${groupPath(group.id)}/members/remove`}>
+            <input type="hidden" name="user" value={String(member.userId)} />
+            <Submit
+              label={text.remove}
+              look="action-danger"
+              aria-label={admin.actionOn({ action: text.remove, name: member.email })}
+            />
+          </PostForm>
+        )
+      }
       empty={<p>{text.noMembers}</p>}
       {...(model.memberCount > 0 && {
         search: {
@@ -357,25 +366,5 @@ function MemberList({ model }: PartProps<GroupModel>) {
         <TextField id="members" label={text.addresses} value={model.members ?? ""} required />
       </Confirm>
     </List>
-  );
-}
-
-interface RemoveMemberProps {
-  readonly member: GroupMember;
-  readonly group: Group;
-}
-
-function RemoveMember({ member: { userId, email }, group }: RemoveMemberProps) {
-  const { admin } = useMessages();
-  const text = admin.groupsPage;
-  return (
-    <PostForm class="row-actions" action={`${groupPath(group.id)}/members/remove`}>
-      <input type="hidden" name="user" value={String(userId)} />
-      <Submit
-        label={text.remove}
-        look="action-danger"
-        aria-label={admin.actionOn({ action: text.remove, name: email })}
-      />
-    </PostForm>
   );
 }

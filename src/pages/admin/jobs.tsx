@@ -1,11 +1,11 @@
 import { isFailing, type JobRun, nextRunOf } from "../../database/job-runs.ts";
 import { type Column, List } from "../lists/list.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
-import { Submit } from "../parts/buttons.tsx";
+
 import { Card } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { PostForm } from "../parts/post-form.tsx";
+import { PostButton } from "../parts/post-form.tsx";
 import { RowTime } from "../parts/times.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
@@ -116,23 +116,14 @@ function Queues({ model }: PartProps<JobsModel>) {
         </div>
       )}
       <div class="row-actions">
-        {mails.failed > 0 && <RunButton action={jobPaths.retryEmails} label={admin.retryEmails} />}
-        {deletions.failed > 0 && <RunButton action={jobPaths.retryDeletions} label={admin.retryDeletions} />}
+        {mails.failed > 0 && (
+          <PostButton action={jobPaths.retryEmails} label={admin.retryEmails} icon="again" look="action" />
+        )}
+        {deletions.failed > 0 && (
+          <PostButton action={jobPaths.retryDeletions} label={admin.retryDeletions} icon="again" look="action" />
+        )}
       </div>
     </Card>
-  );
-}
-
-interface RunButtonProps {
-  readonly action: string;
-  readonly label: string;
-}
-
-export function RunButton({ action, label }: RunButtonProps) {
-  return (
-    <PostForm action={action}>
-      <Submit label={label} icon="again" look="action" />
-    </PostForm>
   );
 }
 

@@ -1,9 +1,8 @@
 import type { User } from "../../accounts/accounts.ts";
 import { useMessages } from "../page.ts";
-import { Submit } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
-import { PostForm } from "../parts/post-form.tsx";
+import { PostButton } from "../parts/post-form.tsx";
 
 /** Bounds the work of the page. */
 export const linksCounted = 1_000;
@@ -36,13 +35,12 @@ export function LeftOpenCard({ user, path, left }: LeftOpenProps) {
         <>
           <p>{admin.leftOpenKept}</p>
           <p>{admin.endLinksText}</p>
-          <PostForm action={`${path}/links/end`}>
-            <Submit
-              label={admin.endLinks}
-              look="danger"
-              aria-label={admin.actionOn({ action: admin.endLinks, name: user.email })}
-            />
-          </PostForm>
+          <PostButton
+            action={`${path}/links/end`}
+            label={admin.endLinks}
+            look="danger"
+            aria-label={admin.actionOn({ action: admin.endLinks, name: user.email })}
+          />
         </>
       )}
     </Card>

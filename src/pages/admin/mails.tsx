@@ -3,13 +3,12 @@ import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
 import { listPath } from "../lists/filters.tsx";
 import { List } from "../lists/list.tsx";
 import { type Page, type PageContext, untranslated, useMessages } from "../page.ts";
-import { Submit } from "../parts/buttons.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { Confirm, PostForm } from "../parts/post-form.tsx";
+import { Confirm, PostButton } from "../parts/post-form.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
-import { jobPaths, RunButton } from "./jobs.tsx";
+import { jobPaths } from "./jobs.tsx";
 
 /** `GET /admin/mails` */
 export function showMails(page: SignedInRequest): Promise<Reply> {
@@ -53,11 +52,21 @@ interface MailsModel {
 
 export function mailsView(model: MailsModel, page: PageContext): Page {
   const { admin } = page.messages;
+  const outcomes = { queued: admin.queued, link_over: admin.linkOver, unknown: admin.unknownMail };
   return (
     <AdminFrame page={page} current="mails" lead={admin.mailsLead}>
       {model.isOff && <Notice tone="info" icon="alert" text={admin.mailOff} />}
-      {model.outcome !== null && <Outcome outcome={model.outcome} />}
-      {model.emails.length > 1 && <RunButton action={jobPaths.retryEmails} label={admin.retryEmails} />}
+      {model.outcome !== null && (
+        <Notice
+          tone={model.outcome === "queued" ? "success" : "danger"}
+          icon={model.outcome === "queued" ? "check" : "alert"}
+          alert
+          text={outcomes[model.outcome]}
+        />
+      )}
+      {model.emails.length > 1 && (
+        <PostButton action={jobPaths.retryEmails} label={admin.retryEmails} icon="again" look="action" />
+      )}
       <List
         nowMs={model.nowMs}
         caption={admin.mails}
@@ -103,32 +112,18 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
   );
 }
 
-function Outcome({ outcome }: { readonly outcome: "queued" | "link_over" | "unknown" }) {
-  const { admin } = useMessages();
-  const texts = { queued: admin.queued, link_over: admin.linkOver, unknown: admin.unknownMail };
-  return (
-    <Notice
-      tone={outcome === "queued" ? "success" : "danger"}
-      icon={outcome === "queued" ? "check" : "alert"}
-      alert
-      text={texts[outcome]}
-    />
-  );
-}
-
 function EmailActions({ email }: { readonly email: FailedEmail }) {
   const { admin } = useMessages();
   const name = email.to ?? admin.unreadable;
   return (
     <div class="row-actions">
-      <PostForm action={`${adminPaths.mails}/${email.id}/retry`}>
-        <Submit
-          label={admin.retry}
-          icon="again"
-          look="action"
-          aria-label={admin.actionOn({ action: admin.retry, name })}
-        />
-      </PostForm>
+      <PostButton
+        action={`${adminPaths.mails}/${email.id}/retry`}
+        label={admin.retry}
+        icon="again"
+        look="action"
+        aria-label={admin.actionOn({ action: admin.retry, name })}
+      />
       <Confirm
         icon="trash"
         label={admin.discard}

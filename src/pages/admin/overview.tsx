@@ -5,11 +5,10 @@ import { isFailing } from "../../database/job-runs.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { type Page, type PageContext, type PartProps, pageHref, usePage } from "../page.ts";
-import { Submit } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { PostForm } from "../parts/post-form.tsx";
+import { PostButton } from "../parts/post-form.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
 import { type FormDeclaration, type FormState, takeForm, untouched } from "../take-form.ts";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
@@ -234,14 +233,13 @@ function signUpStep(signUp: StepsModel["signUp"], page: PageContext): Step {
   }
   const isOpen = signUp === "open";
   const action = (
-    <PostForm action={signUpSwitchPath}>
-      <Submit
-        label={isOpen ? closeSignUp : openSignUp}
-        look="small"
-        name="sign_up"
-        value={isOpen ? "closed" : "open"}
-      />
-    </PostForm>
+    <PostButton
+      action={signUpSwitchPath}
+      label={isOpen ? closeSignUp : openSignUp}
+      look="small"
+      name="sign_up"
+      value={isOpen ? "closed" : "open"}
+    />
   );
   return { title, state: isOpen ? "check" : "done", text: isOpen ? signUpOpen : signUpClosed, path: null, action };
 }

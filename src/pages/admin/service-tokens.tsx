@@ -13,7 +13,7 @@ import { TokenList } from "../tokens/list.tsx";
 import { limitsOf } from "../tokens/model.ts";
 import type { TokensModel } from "../tokens/take-token.ts";
 import { emptyTokenForm, type ShownForm, tokenFormHandler, tokensOf } from "../tokens/take-token.ts";
-import { MadeToken } from "../tokens/view.tsx";
+import { MadeToken } from "../tokens/tokens.tsx";
 import { AdminFrame, adminPaths, entryOf, getGroup, groupPath } from "./frame.tsx";
 
 export const serviceTokensPath = (groupId: number) => `${groupPath(groupId)}/tokens`;

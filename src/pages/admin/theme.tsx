@@ -21,7 +21,7 @@ import { InputField, TextAreaField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { brandingHref, inlineStyle } from "../parts/logo.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { PostForm } from "../parts/post-form.tsx";
+import { PostButton, PostForm } from "../parts/post-form.tsx";
 import type { PageRequest, Reply, SignedInRequest } from "../request.ts";
 import {
   type FormDeclaration,
@@ -239,7 +239,16 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
               input={{ type: "file", accept: "image/png,image/jpeg,image/webp,image/gif", required: true }}
             />
           </Part>
-          <AccentPart accent={accent} isSet={theme.accent !== undefined} problem={problems.accent} />
+          <Part part="accent" isSet={theme.accent !== undefined}>
+            <InputField
+              id="accent"
+              label={admin.accent}
+              hint={admin.accentHint({ least: formats.number(contrastMin) })}
+              problem={problems.accent}
+              value={accent}
+              input={{ class: "input admin-accent", type: "color", required: true }}
+            />
+          </Part>
           <Part part="style" isSet={theme.style !== undefined}>
             <TextAreaField
               id="style"
@@ -255,28 +264,6 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
         <LivePreview preview={preview} />
       </div>
     </AdminFrame>
-  );
-}
-
-interface AccentPartProps {
-  readonly accent: string;
-  readonly isSet: boolean;
-  readonly problem: string | undefined;
-}
-
-function AccentPart({ accent, isSet, problem }: AccentPartProps) {
-  const { admin, formats } = useMessages();
-  return (
-    <Part part="accent" isSet={isSet}>
-      <InputField
-        id="accent"
-        label={admin.accent}
-        hint={admin.accentHint({ least: formats.number(contrastMin) })}
-        problem={problem}
-        value={accent}
-        input={{ class: "input admin-accent", type: "color", required: true }}
-      />
-    </Part>
   );
 }
 
@@ -351,11 +338,7 @@ function Part({ part, isSet, multipart = false, children }: PartProps) {
           value="1"
           aria-label={admin.previewTab}
         />
-        {isSet && (
-          <PostForm action={`${path}/reset`}>
-            <Submit label={admin.reset} look="plain" />
-          </PostForm>
-        )}
+        {isSet && <PostButton action={`${path}/reset`} label={admin.reset} look="plain" />}
       </div>
     </section>
   );

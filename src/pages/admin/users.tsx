@@ -1,9 +1,10 @@
 import { type User, type UserSummary, usersPerPage } from "../../accounts/accounts.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { pageOf } from "../../http/parameters.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { listPath } from "../lists/filters.tsx";
 import { type Column, List } from "../lists/list.tsx";
-import { type Page, type PageContext, pageHref, untranslated, useMessages } from "../page.ts";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -67,8 +68,14 @@ interface ShownUsers {
   readonly page?: number;
   /** As typed, for a new user; undefined: the form was not sent. */
   readonly email?: string;
-  /** The user that was just created, and the password; null: a link was mailed. */
-  readonly created?: { readonly email: string; readonly password: string | null } | null;
+  readonly created?: CreatedUser | null;
+}
+
+/** The user that was just created. */
+interface CreatedUser {
+  readonly email: string;
+  /** null: a link was mailed, or single sign-on is the only way in. */
+  readonly password: string | null;
 }
 
 async function renderUsers(page: SignedInRequest, state: FormState, shown: ShownUsers): Promise<Reply> {
@@ -94,9 +101,14 @@ async function usersModel(page: SignedInRequest, state: FormState, shown: ShownU
   };
 }
 
-function explanationOf({ mailsLinks, signOnOnly }: UsersModel, { admin }: PageContext["messages"]): string {
+function explanationOf({ mailsLinks, signOnOnly }: UsersModel, { admin }: Messages): string {
   if (signOnOnly) return admin.createUserSignOn;
   return mailsLinks ? admin.createUserMailed : admin.createUserShown;
+}
+
+function createdText({ email, password }: CreatedUser, { signOnOnly }: UsersModel, { admin }: Messages): string {
+  if (signOnOnly) return admin.createdSignOn({ email });
+  return password === null ? admin.createdMailed({ email }) : admin.createdShown({ email });
 }
 
 function usersPath(text: string, page: number): string {
@@ -108,7 +120,18 @@ export function usersView(model: UsersModel, page: PageContext): Page {
   return (
     <AdminFrame page={page} current="users" lead={admin.usersLead} asksFirstAt={adminPaths.users}>
       <FormNotices state={model.state} />
-      {model.created !== null && <CreatedNotice created={model.created} signOnOnly={model.signOnOnly} />}
+      {model.created !== null && (
+        <Notice tone="success" icon="check">
+          <p>{createdText(model.created, model, page.messages)}</p>
+          {model.created.password !== null && (
+            <p>
+              <code dir="ltr" translate={untranslated}>
+                {model.created.password}
+              </code>
+            </p>
+          )}
+        </Notice>
+      )}
       <List
         nowMs={model.nowMs}
         caption={admin.users}
@@ -164,33 +187,4 @@ function userColumns({ ownId }: UsersModel, page: PageContext): readonly Column<
     secondFactor,
     tokens,
   ];
-}
-
-function CreatedNotice({
-  created,
-  signOnOnly,
-}: {
-  readonly created: NonNullable<UsersModel["created"]>;
-  readonly signOnOnly: boolean;
-}) {
-  const { admin } = useMessages();
-  const { email, password } = created;
-  return (
-    <Notice tone="success" icon="check">
-      <p>
-        {signOnOnly
-          ? admin.createdSignOn({ email })
-          : password === null
-            ? admin.createdMailed({ email })
-            : admin.createdShown({ email })}
-      </p>
-      {password !== null && (
-        <p>
-          <code dir="ltr" translate={untranslated}>
-            {password}
-          </code>
-        </p>
-      )}
-    </Notice>
-  );
 }

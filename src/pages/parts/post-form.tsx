@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { formTokenField } from "../../http/cross-site.ts";
 import { pageHref, usePage } from "../page.ts";
-import { Submit } from "./buttons.tsx";
+import { type ButtonProps, Submit } from "./buttons.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
 export interface PostFormProps {
@@ -56,6 +56,20 @@ export function PostForm({
       {next !== null && <input type="hidden" name="next" value={next} />}
       {children}
     </form>
+  );
+}
+
+interface PostButtonProps extends ButtonProps {
+  /** Path that the button posts to. */
+  readonly action: string;
+}
+
+/** A form that is only a button. */
+export function PostButton({ action, ...button }: PostButtonProps) {
+  return (
+    <PostForm action={action}>
+      <Submit {...button} />
+    </PostForm>
   );
 }
 

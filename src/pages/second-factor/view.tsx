@@ -3,7 +3,7 @@ import { FormPage } from "../form-page.tsx";
 import { type Page, type PageContext, type PartProps, useMessages } from "../page.ts";
 import { PasskeyButton, PasskeysMissing, Submit } from "../parts/buttons.tsx";
 import { CodeField } from "../parts/fields.tsx";
-import { PostForm } from "../parts/post-form.tsx";
+import { PostButton, PostForm } from "../parts/post-form.tsx";
 import type { FormState } from "../take-form.ts";
 
 export interface SecondFactorModel {
@@ -44,9 +44,7 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
       {model.hasApp && <AppForm model={model} />}
       <BackupForm model={model} />
       <p class="field-hint">{challenge.help}</p>
-      <PostForm action="/users/sign_out">
-        <Submit label={challenge.leave} look="link" />
-      </PostForm>
+      <PostButton action="/users/sign_out" label={challenge.leave} look="link" />
     </FormPage>
   );
 }

@@ -3,10 +3,38 @@ import { type Page, type PageContext, useMessages } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
 import { Notice } from "../parts/notice.tsx";
+import type { Reply, SignedInRequest } from "../request.ts";
 import { TokenFormCard } from "./form.tsx";
 import { TokenList } from "./list.tsx";
-import { tokensPath } from "./model.ts";
-import type { TokensModel } from "./take-token.ts";
+import { limitsOf, tokensPagePath, tokensPath } from "./model.ts";
+import { emptyTokenForm, type ShownForm, type TokensModel, tokenFormHandler, tokensOf } from "./take-token.ts";
+
+/** `GET /users/token` */
+export function showTokens(page: SignedInRequest): Promise<Reply> {
+  return renderTokens(page, emptyTokenForm);
+}
+
+/** `POST /users/token` */
+export const createToken = tokenFormHandler(renderTokens, (page, { form, change }) =>
+  page.services.accounts.createOwnToken(change, form.name, limitsOf(form)),
+);
+
+/** `POST /users/token/:id/revoke` */
+export async function revokeToken(page: SignedInRequest): Promise<Reply> {
+  const { accounts } = page.services;
+  const { id } = page;
+  const userId = page.user.id;
+  const revoked = await accounts.revokeToken(userId, id, page.clientContext);
+  // A second click finds the user's own token revoked already. Another user's token gets the answer of an unknown one.
+  const isOwn = revoked || (await accounts.listTokens(userId)).some((token) => token.id === id);
+  return isOwn ? page.redirect(tokensPath) : page.notFound();
+}
+
+async function renderTokens(page: SignedInRequest, shown: ShownForm): Promise<Reply> {
+  const listed = await tokensOf(page, page.user);
+  const model = { path: tokensPath, isService: false, ...shown, ...listed };
+  return page.renderForm(tokensView, model, { status: shown.state.status, path: tokensPagePath(listed.page) });
+}
 
 /** The form is posted to `/users/token`; revoking is posted to `/users/token/<id>/revoke`. */
 export function tokensView(model: TokensModel, page: PageContext): Page {
