@@ -5,7 +5,7 @@ import { relyingPartyOf } from "./factors/changes.ts";
 import { FormPage } from "./form-page.tsx";
 import { MessagePage } from "./message-page.tsx";
 import { type Page, type PageContext, pageHref, usePage } from "./page.ts";
-import { Submit } from "./parts/buttons.tsx";
+import { Label, Submit } from "./parts/buttons.tsx";
 import { EmailField, PasswordField } from "./parts/fields.tsx";
 import { FormNotices } from "./parts/form-messages.tsx";
 import { Notice } from "./parts/notice.tsx";
@@ -14,8 +14,8 @@ import { StaySignedIn, staysSignedIn } from "./parts/stay-signed-in.tsx";
 import type { PageRequest, Reply } from "./request.ts";
 import { ownPath, withNext } from "./return-path.ts";
 import { PasskeySignIn } from "./second-factor/passkey-sign-in.tsx";
-import { providerNameOf, SignOnButton } from "./single-sign-on/button.tsx";
 import { showSignInOnly } from "./single-sign-on/handler.ts";
+import { providerNameOf } from "./single-sign-on/provider.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "./take-form.ts";
 
 export const signOutPath = "/users/sign_out";
@@ -113,7 +113,7 @@ const formId = "sign_in_form";
  * of this form and posts it elsewhere, so that without scripts the box applies to both.
  */
 export function signInView(model: SignInModel, page: PageContext): Page {
-  const { signIn, entry } = page.messages;
+  const { signIn, entry, singleSignOn } = page.messages;
   return (
     <FormPage
       page={page}
@@ -145,7 +145,22 @@ export function signInView(model: SignInModel, page: PageContext): Page {
         <Submit label={signIn.submit} look="wide" />
       </PostForm>
       {model.passkeys && <PasskeySignIn next={model.next} stays="as_checked" />}
-      <SignOnButton provider={model.provider} form={formId} />
+      {model.provider !== null && (
+        <>
+          <p class="or">
+            <span>{singleSignOn.or}</span>
+          </p>
+          <button
+            type="submit"
+            class="button button-large button-wide"
+            form={formId}
+            formAction={pageHref(page, "/users/auth/oidc")}
+            formNoValidate
+          >
+            <Label icon="hand" text={singleSignOn.continueWith({ name: model.provider })} />
+          </button>
+        </>
+      )}
       <ul class="line card-ways">
         <li>
           <a href={pageHref(page, "/users/password/new")}>{entry.recovery.link}</a>

@@ -4,7 +4,7 @@ import type { PartProps } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { mayConfirm } from "../push-form/form.ts";
 import type { SignedInRequest } from "../request.ts";
-import { providerNameOf } from "../single-sign-on/button.tsx";
+import { providerNameOf } from "../single-sign-on/provider.ts";
 import type { FormState } from "../take-form.ts";
 import { type DefaultsForm, labelsOfDefaults, storedDefaults } from "./defaults-form.ts";
 import type { AccountTab } from "./path.ts";

@@ -240,41 +240,28 @@ function SessionsSection({ model }: AccountProps) {
       <p>{sessions.lead}</p>
       <ul class="rows">
         {model.sessions.map((session) => (
-          <SessionItem key={session.id} session={session} now={model.now} />
+          <li key={session.id} class="row account-session">
+            <div class="line">
+              <h3 dir="auto">{session.browser}</h3>
+              {session.current && <span class="badge badge-active">{sessions.current}</span>}
+              {!session.current && (
+                <PostForm class="account-session-end" action={`${accountPath}/sessions/${session.id}/end`}>
+                  <Submit label={sessions.end} look="quiet-danger" aria-label={sessions.endOne(session)} />
+                </PostForm>
+              )}
+            </div>
+            <dl class="facts facts-inline">
+              <Fact label={sessions.from} ltr value={session.address} />
+              <Fact label={sessions.began} value={<LocalTime timeMs={session.createdAt} />} />
+              <Fact label={sessions.seen} value={<RelativeTime timeMs={session.seenAt} nowMs={model.now} />} />
+            </dl>
+          </li>
         ))}
       </ul>
       {model.sessions.some((session) => !session.current) && (
         <PostButton action={`${accountPath}/sessions/end_others`} label={sessions.others} look="plain" />
       )}
     </Section>
-  );
-}
-
-interface SessionRowProps {
-  readonly session: AccountModel["sessions"][number];
-  readonly now: number;
-}
-
-function SessionItem({ session, now }: SessionRowProps) {
-  const { sessions } = useMessages().profile;
-  const { browser, address } = session;
-  return (
-    <li class="row account-session">
-      <div class="line">
-        <h3 dir="auto">{browser}</h3>
-        {session.current && <span class="badge badge-active">{sessions.current}</span>}
-        {!session.current && (
-          <PostForm class="account-session-end" action={`${accountPath}/sessions/${session.id}/end`}>
-            <Submit label={sessions.end} look="quiet-danger" aria-label={sessions.endOne({ browser, address })} />
-          </PostForm>
-        )}
-      </div>
-      <dl class="facts facts-inline">
-        <Fact label={sessions.from} ltr value={address} />
-        <Fact label={sessions.began} value={<LocalTime timeMs={session.createdAt} />} />
-        <Fact label={sessions.seen} value={<RelativeTime timeMs={session.seenAt} nowMs={now} />} />
-      </dl>
-    </li>
   );
 }
 

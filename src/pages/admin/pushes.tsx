@@ -153,7 +153,23 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
           older: nextBeforeId === null ? null : pushesPath({ ...filter, beforeId: nextBeforeId }),
         }}
       >
-        <FindForm />
+        <search>
+          <PostForm class="input-row" action={`${adminPaths.pushes}/find`} autoComplete="off">
+            <label class="visually-hidden" for="link">
+              {admin.link}
+            </label>
+            <input
+              class="input"
+              id="link"
+              name="link"
+              dir="ltr"
+              placeholder={admin.linkHint}
+              required
+              maxLength={2_048}
+            />
+            <Submit label={admin.findByLink} icon="search" look="plain" />
+          </PostForm>
+        </search>
         <p>
           <a href={pageHref(page, bulkEndingPath)}>{admin.bulk.endMany}</a>
         </p>
@@ -186,21 +202,6 @@ function columnsOf({ owners }: ColumnsModel, page: PageContext): readonly Column
   };
   const badges: Column<PushOverview> = { ...state, value: (push) => <Badges push={push} /> };
   return [name, kind, badges, owner, made, end, { ...views, narrow: "hidden" }];
-}
-
-function FindForm() {
-  const { admin } = useMessages();
-  return (
-    <search>
-      <PostForm class="input-row" action={`${adminPaths.pushes}/find`} autoComplete="off">
-        <label class="visually-hidden" for="link">
-          {admin.link}
-        </label>
-        <input class="input" id="link" name="link" dir="ltr" placeholder={admin.linkHint} required maxLength={2_048} />
-        <Submit label={admin.findByLink} icon="search" look="plain" />
-      </PostForm>
-    </search>
-  );
 }
 
 interface PushFactsProps {

@@ -80,6 +80,8 @@ async function emailsOf(
 export function auditView(model: AuditModel, page: PageContext): Page {
   const { dashboard } = page.messages;
   const { events, emails, nowMs } = model;
+  const { urlToken } = model.listed.push;
+  const hrefOf = (format: string) => `${auditPath(urlToken)}/download?format=${format}`;
   return (
     <Layout
       page={page}
@@ -98,13 +100,21 @@ export function auditView(model: AuditModel, page: PageContext): Page {
             ) : (
               <Timeline events={events} emails={emails} nowMs={nowMs} byOwner={dashboard.owner} />
             )}
-            <Pager
-              number={model.page}
-              hasMore={model.hasMore}
-              path={(number) => auditPath(model.listed.push.urlToken, number)}
-            />
+            <Pager number={model.page} hasMore={model.hasMore} path={(number) => auditPath(urlToken, number)} />
           </div>
-          <Downloads urlToken={model.listed.push.urlToken} />
+          <section class="downloads no-print" aria-labelledby="download">
+            <h2 class="aside-heading" id="download">
+              {dashboard.download}
+            </h2>
+            <div class="page-actions">
+              <a class="button" href={hrefOf("csv")} download>
+                <Label icon="download" text={dashboard.csv} />
+              </a>
+              <a class="button" href={hrefOf("json")} download>
+                <Label icon="download" text={dashboard.json} />
+              </a>
+            </div>
+          </section>
         </div>
       </div>
     </Layout>
@@ -208,26 +218,6 @@ function Settings({ push }: { readonly push: OwnedPush }) {
         ))}
       </dl>
     </details>
-  );
-}
-
-function Downloads({ urlToken }: { readonly urlToken: string }) {
-  const { dashboard } = useMessages();
-  const hrefOf = (format: string) => `${auditPath(urlToken)}/download?format=${format}`;
-  return (
-    <section class="downloads no-print" aria-labelledby="download">
-      <h2 class="aside-heading" id="download">
-        {dashboard.download}
-      </h2>
-      <div class="page-actions">
-        <a class="button" href={hrefOf("csv")} download>
-          <Label icon="download" text={dashboard.csv} />
-        </a>
-        <a class="button" href={hrefOf("json")} download>
-          <Label icon="download" text={dashboard.json} />
-        </a>
-      </div>
-    </section>
   );
 }
 

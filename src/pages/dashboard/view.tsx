@@ -107,22 +107,17 @@ function PushList({ model }: PushListProps) {
         newestFirst: search.order === "newest",
         path: (number) => searchPath({ ...search, page: number }),
       }}
-      notes={<Notes model={model} isEnd={isEnd} />}
+      notes={
+        <>
+          {(model.stopped || isEnd) && (
+            <Notice tone="info" icon="alert" text={model.stopped ? dashboard.stopped : dashboard.lastPage} />
+          )}
+          {model.metSealedLabel && <Notice tone="info" icon="key" text={dashboard.sealedNotSearched} />}
+        </>
+      }
     >
       {pushes.length > 0 && <SharedByRows />}
     </List>
-  );
-}
-
-function Notes({ model, isEnd }: PushListProps & { readonly isEnd: boolean }) {
-  const { dashboard } = useMessages();
-  return (
-    <>
-      {(model.stopped || isEnd) && (
-        <Notice tone="info" icon="alert" text={model.stopped ? dashboard.stopped : dashboard.lastPage} />
-      )}
-      {model.metSealedLabel && <Notice tone="info" icon="key" text={dashboard.sealedNotSearched} />}
-    </>
   );
 }
 

@@ -46,6 +46,7 @@ const groups = [
 export function editView(model: EditModel, page: PageContext): Page {
   const { edit, problems, sending } = page.messages;
   const { form, push } = model;
+  const path = `/p/${model.urlToken}`;
   const found = summaryOf(groups, form, page);
   const title = found.length > 0 ? `${problems.heading} · ${edit.title}` : edit.title;
   return (
@@ -66,7 +67,19 @@ export function editView(model: EditModel, page: PageContext): Page {
         </FormMessages>
         <EditForm model={model} />
       </div>
-      {push !== null && <OtherActions urlToken={model.urlToken} />}
+      {push !== null && (
+        <div class="page-actions">
+          <ButtonLink to={`${path}/audit`} label={edit.audit} icon="clock" />
+          <Confirm
+            icon="trash"
+            label={edit.end}
+            explanation={edit.endText}
+            confirm={edit.endConfirm}
+            action={`${path}/expire`}
+            next={dashboardPath}
+          />
+        </div>
+      )}
     </Layout>
   );
 }
@@ -155,23 +168,5 @@ function Facts({ push }: { readonly push: OwnedPush }) {
         ))}
       </dl>
     </section>
-  );
-}
-
-function OtherActions({ urlToken }: { readonly urlToken: string }) {
-  const { edit } = useMessages();
-  const path = `/p/${urlToken}`;
-  return (
-    <div class="page-actions">
-      <ButtonLink to={`${path}/audit`} label={edit.audit} icon="clock" />
-      <Confirm
-        icon="trash"
-        label={edit.end}
-        explanation={edit.endText}
-        confirm={edit.endConfirm}
-        action={`${path}/expire`}
-        next={dashboardPath}
-      />
-    </div>
   );
 }

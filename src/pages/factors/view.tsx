@@ -1,5 +1,5 @@
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, useMessages } from "../page.ts";
 import { ButtonLink } from "../parts/buttons.tsx";
 import { Card, PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
@@ -13,12 +13,24 @@ import { ProvenChange } from "./proof.tsx";
 
 /** The second factors of the account, and every way to change them. */
 export function factorsView(model: FactorsModel, page: PageContext): Page {
-  const { manage } = page.messages.factors;
+  const { codes, manage } = page.messages.factors;
   return (
     <Layout page={page} title={manage.heading} width="regular" privatePage scripts={["passkeys.js"]}>
       <PageHeading heading={manage.heading} lead={manage.lead} />
       {model.required && <Notice tone="warning" icon="shield" text={manage.required} />}
-      {hasFactor(model) && model.backupCodesLeft === 0 && <CodesMissing model={model} />}
+      {hasFactor(model) && model.backupCodesLeft === 0 && (
+        <Notice tone="warning" icon="shield">
+          <p>{codes.missing}</p>
+          <p>
+            <a href="#codes">{codes.make}</a>
+          </p>
+          {model.next !== null && (
+            <p>
+              <a href={pageHref(page, model.next)}>{codes.later}</a>
+            </p>
+          )}
+        </Notice>
+      )}
       <div class="cards">
         <AppSection model={model} />
         <PasskeySection model={model} />
@@ -30,24 +42,6 @@ export function factorsView(model: FactorsModel, page: PageContext): Page {
 }
 
 type SectionProps = PartProps<FactorsModel>;
-
-function CodesMissing({ model }: SectionProps) {
-  const page = usePage();
-  const { codes } = page.messages.factors;
-  return (
-    <Notice tone="warning" icon="shield">
-      <p>{codes.missing}</p>
-      <p>
-        <a href="#codes">{codes.make}</a>
-      </p>
-      {model.next !== null && (
-        <p>
-          <a href={pageHref(page, model.next)}>{codes.later}</a>
-        </p>
-      )}
-    </Notice>
-  );
-}
 
 function AppSection({ model }: SectionProps) {
   const { app, manage } = useMessages().factors;

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { kindNames } from "../../base/push-kinds.ts";
 import { wireName } from "../../http/errors.ts";
 import { durationMinutes } from "../../http/push-fields.ts";
@@ -29,9 +28,10 @@ interface PresetsModel {
 type Props = PartProps<PresetsModel>;
 
 export function presetsView(model: PresetsModel, page: PageContext): Page {
-  const { presets: text } = page.messages;
-  return (
-    <Frame target={model.target} page={page}>
+  const { presets: text, profile } = page.messages;
+  const { group, path, scope } = model.target;
+  const content = (
+    <>
       <List<StoredPreset>
         caption={text.heading}
         rows={model.presets}
@@ -40,11 +40,7 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
             label: text.name,
             long: true,
             value: ({ name }) => (
-              <a
-                href={pageHref(page, `${model.target.path}?edit=${encodeURIComponent(name)}`)}
-                dir="auto"
-                translate={untranslated}
-              >
+              <a href={pageHref(page, `${path}?edit=${encodeURIComponent(name)}`)} dir="auto" translate={untranslated}>
                 {name}
               </a>
             ),
@@ -59,7 +55,7 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
               label={text.delete}
               accessibleLabel={text.deleteOne({ name })}
               explanation={text.deleteText}
-              action={`${model.target.path}/delete`}
+              action={`${path}/delete`}
               group="action"
             >
               <input type="hidden" name="name" value={name} />
@@ -70,25 +66,13 @@ export function presetsView(model: PresetsModel, page: PageContext): Page {
         empty={<p>{text.none}</p>}
       />
       <PresetForm model={model} />
-    </Frame>
+    </>
   );
-}
-
-function Frame({
-  target: { group, path, scope },
-  page,
-  children,
-}: {
-  readonly target: PresetsTarget;
-  readonly page: PageContext;
-  readonly children: ComponentChildren;
-}) {
-  const { presets: text, profile } = page.messages;
   if (group === undefined) {
     return (
       <Layout page={page} title={text.heading} privatePage width="wide" asksFirstAt={path}>
         <PageHeading heading={text.heading} lead={text.own} />
-        {children}
+        {content}
         <p>
           <a href={pageHref(page, accountTabPath("defaults"))}>{profile.heading}</a>
         </p>
@@ -105,7 +89,7 @@ function Frame({
       lead={group === null ? text.instance : text.ofGroup({ name: group })}
       asksFirstAt={path}
     >
-      {children}
+      {content}
     </AdminFrame>
   );
 }

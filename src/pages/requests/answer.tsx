@@ -169,23 +169,6 @@ function AnswerFields({
   );
 }
 
-function SealingNotices() {
-  const { requests: text } = useMessages();
-  return (
-    <>
-      <div data-server-seals>
-        <Notice tone="warning" icon="alert" text={text.serverSeals} />
-      </div>
-      <div hidden data-key-check="right">
-        <Notice tone="info" icon="shield" text={text.sealsHere} />
-      </div>
-      <div hidden data-key-check="unchecked">
-        <Notice tone="warning" icon="key" text={text.keyUnchecked} />
-      </div>
-    </>
-  );
-}
-
 /** The script seals what the form sends (browser/parts/answer-request.ts); without it, the server does. */
 function answerView(model: AnswerModel, page: PageContext): Page {
   const { request, filesMax, bytesMax } = model;
@@ -229,7 +212,15 @@ function answerView(model: AnswerModel, page: PageContext): Page {
           />
           <AnswerFields model={model} />
           <p class="field-problem" role="alert" hidden data-answer-problem />
-          <SealingNotices />
+          <div data-server-seals>
+            <Notice tone="warning" icon="alert" text={text.serverSeals} />
+          </div>
+          <div hidden data-key-check="right">
+            <Notice tone="info" icon="shield" text={text.sealsHere} />
+          </div>
+          <div hidden data-key-check="unchecked">
+            <Notice tone="warning" icon="key" text={text.keyUnchecked} />
+          </div>
           <p role="status" data-answer-status />
           {request.wantsFiles && <SendingMeter />}
           <div class="form-end">

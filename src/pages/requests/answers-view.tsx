@@ -84,7 +84,11 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
               />
             </div>
           )}
-          <KeyHere request={request} />
+          {/* A script shows it once this browser has stored the key. */}
+          <p class="field-hint" hidden data-key-here>
+            {page.user?.staysSignedIn === true ? text.keyStays : text.keyUntilSignOut}{" "}
+            {request.identitySealed === "" ? text.opensByLink : text.opensByPassphrase}
+          </p>
         </section>
         <Answers request={request} answers={answers} />
       </div>
@@ -115,18 +119,6 @@ function Answers({ request, answers }: Omit<AnswersModel, "link">) {
         </>
       )}
     </section>
-  );
-}
-
-/** A script shows it once this browser has stored the key. */
-function KeyHere({ request: { identitySealed } }: { readonly request: OwnedRequest }) {
-  const page = usePage();
-  const { requests: text } = page.messages;
-  return (
-    <p class="field-hint" hidden data-key-here>
-      {page.user?.staysSignedIn === true ? text.keyStays : text.keyUntilSignOut}{" "}
-      {identitySealed === "" ? text.opensByLink : text.opensByPassphrase}
-    </p>
   );
 }
 

@@ -231,20 +231,6 @@ function RequestKey({ isAnonymous }: Pick<NewRequestModel, "isAnonymous">) {
   );
 }
 
-function ScriptNotices() {
-  const { requests: text } = useMessages();
-  return (
-    <>
-      <div data-needs-script>
-        <Notice tone="warning" icon="alert" text={text.needsScript} />
-      </div>
-      <div hidden data-insecure>
-        <Notice tone="warning" icon="alert" text={text.needsHttps} />
-      </div>
-    </>
-  );
-}
-
 /** The script makes the key when the form is sent (browser/parts/make-request.ts). */
 export function newRequestView(model: NewRequestModel, page: PageContext): Page {
   const { messages } = page;
@@ -270,7 +256,12 @@ export function newRequestView(model: NewRequestModel, page: PageContext): Page 
     >
       <PageHeading heading={text.make} lead={text.lead} />
       <FormNotices state={state} problems={found} />
-      <ScriptNotices />
+      <div data-needs-script>
+        <Notice tone="warning" icon="alert" text={text.needsScript} />
+      </div>
+      <div hidden data-insecure>
+        <Notice tone="warning" icon="alert" text={text.needsHttps} />
+      </div>
       <section class="card">
         <PostForm class="push-form" action={requestsPath} id="request" autoComplete="off">
           <div class="push-content">

@@ -1,6 +1,6 @@
 import { secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
 import { FormPage } from "../form-page.tsx";
-import { type Page, type PageContext, type PartProps, useMessages } from "../page.ts";
+import type { Page, PageContext } from "../page.ts";
 import { PasskeyButton, PasskeysMissing, Submit } from "../parts/buttons.tsx";
 import { CodeField } from "../parts/fields.tsx";
 import { PostButton, PostForm } from "../parts/post-form.tsx";
@@ -41,47 +41,33 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
           <PasskeysMissing />
         </PostForm>
       )}
-      {model.hasApp && <AppForm model={model} />}
-      <BackupForm model={model} />
+      {model.hasApp && (
+        <PostForm action={secondFactorPath} next={model.next} class="form" autoComplete="off">
+          <CodeField
+            of="digits"
+            id="code"
+            label={challenge.code}
+            hint={challenge.codeHint}
+            focus={model.backupCode === ""}
+          />
+          <Submit label={challenge.submit} look="wide" />
+        </PostForm>
+      )}
+      <details class="disclosure" open={model.backupCode !== ""}>
+        <summary>{challenge.backup}</summary>
+        <PostForm action={secondFactorPath} next={model.next} class="form" autoComplete="off">
+          <CodeField
+            of="letters and digits"
+            id="backup_code"
+            label={challenge.backupCode}
+            hint={challenge.backupHint}
+            focus={model.backupCode !== ""}
+          />
+          <Submit label={challenge.submit} look="alternative" />
+        </PostForm>
+      </details>
       <p class="field-hint">{challenge.help}</p>
       <PostButton action="/users/sign_out" label={challenge.leave} look="link" />
     </FormPage>
-  );
-}
-
-type FormProps = PartProps<SecondFactorModel>;
-
-function AppForm({ model }: FormProps) {
-  const { challenge } = useMessages().factors;
-  return (
-    <PostForm action={secondFactorPath} next={model.next} class="form" autoComplete="off">
-      <CodeField
-        of="digits"
-        id="code"
-        label={challenge.code}
-        hint={challenge.codeHint}
-        focus={model.backupCode === ""}
-      />
-      <Submit label={challenge.submit} look="wide" />
-    </PostForm>
-  );
-}
-
-function BackupForm({ model }: FormProps) {
-  const { challenge } = useMessages().factors;
-  return (
-    <details class="disclosure" open={model.backupCode !== ""}>
-      <summary>{challenge.backup}</summary>
-      <PostForm action={secondFactorPath} next={model.next} class="form" autoComplete="off">
-        <CodeField
-          of="letters and digits"
-          id="backup_code"
-          label={challenge.backupCode}
-          hint={challenge.backupHint}
-          focus={model.backupCode !== ""}
-        />
-        <Submit label={challenge.submit} look="alternative" />
-      </PostForm>
-    </details>
   );
 }

@@ -10,7 +10,7 @@ import { staysSignedIn } from "../parts/stay-signed-in.tsx";
 import type { PageRequest, Reply, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
-import { providerNameOf } from "./button.tsx";
+import { providerNameOf } from "./provider.ts";
 import {
   codeView,
   confirmLinkPath,

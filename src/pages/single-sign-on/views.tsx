@@ -233,7 +233,12 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
           <Submit label={singleSignOn.confirmSubmit} look="wide" />
         </PostForm>
       )}
-      {asks && link.mails && <MailLink accountEmail={accountEmail} />}
+      {asks && link.mails && (
+        <PostForm class="form" action={mailLinkPath}>
+          <p class="field-hint">{singleSignOn.mailLinkText({ accountEmail })}</p>
+          <Submit label={singleSignOn.mailLink} look="alternative" />
+        </PostForm>
+      )}
       {asks && !only && (
         <ButtonLink to={otherWay} label={singleSignOn.signInOtherwise} look={by === "sign_in" ? "primary" : "plain"} />
       )}
@@ -246,16 +251,6 @@ function SignInFirst({ model: { only, link } }: PartProps<ConfirmLinkModel>) {
   const { singleSignOn } = useMessages();
   if (!only) return <p>{singleSignOn.signInFirst}</p>;
   return link.mails ? null : <p>{singleSignOn.noProof}</p>;
-}
-
-function MailLink({ accountEmail }: { readonly accountEmail: string }) {
-  const { singleSignOn } = useMessages();
-  return (
-    <PostForm class="form" action={mailLinkPath}>
-      <p class="field-hint">{singleSignOn.mailLinkText({ accountEmail })}</p>
-      <Submit label={singleSignOn.mailLink} look="alternative" />
-    </PostForm>
-  );
 }
 
 interface SignOnSettingsModel {
@@ -291,29 +286,23 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
           </PostForm>
         )}
       </Card>
-      {model.linkedAt.length > 0 && <Prove model={model} />}
+      {/* For changes that need a fresh sign-on. */}
+      {model.linkedAt.length > 0 && (
+        <Card id="prove" heading={singleSignOn.prove}>
+          {model.isProved ? (
+            <Notice tone="success" icon="check" text={singleSignOn.proved} />
+          ) : (
+            <PostForm class="form" action={`${signOnSettingsPath}/again`} next={model.next}>
+              <p>{singleSignOn.proveText({ name })}</p>
+              <FormEnd label={singleSignOn.proveSubmit({ name })} look="plain" />
+            </PostForm>
+          )}
+        </Card>
+      )}
       <p>
         <a href={pageHref(page, "/users/edit")}>{singleSignOn.backToAccount}</a>
       </p>
     </Layout>
-  );
-}
-
-/** For changes that need a fresh sign-on. */
-function Prove({ model }: PartProps<SignOnSettingsModel>) {
-  const { singleSignOn } = useMessages();
-  const name = model.provider;
-  return (
-    <Card id="prove" heading={singleSignOn.prove}>
-      {model.isProved ? (
-        <Notice tone="success" icon="check" text={singleSignOn.proved} />
-      ) : (
-        <PostForm class="form" action={`${signOnSettingsPath}/again`} next={model.next}>
-          <p>{singleSignOn.proveText({ name })}</p>
-          <FormEnd label={singleSignOn.proveSubmit({ name })} look="plain" />
-        </PostForm>
-      )}
-    </Card>
   );
 }
 
