@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration, type ViteUserConfig } from "vitest/config";
 import { filesOf, type ProjectName } from "./test/projects.ts";
 import { cheapCostsInVitest } from "./test/support/run/cheap-costs.ts";
 import Sequencer from "./test/support/run/sequencer.ts";
@@ -43,11 +43,39 @@ const projects: Readonly<Record<ProjectName, Project>> = {
 /** Tests wait for timers and for other programs: with 1.5 for each of two cores, a quarter of their time is idle. */
 const workersPerCore = 2;
 
+const resolution = {
+  resolve: {
+    // The source of the packages, so that tests in this process need no build.
+    alias: {
+      "@sealpush/age": resolve(import.meta.dirname, "packages/age/src"),
+      "@sealpush/client/command": resolve(import.meta.dirname, "packages/client/src/command/command.ts"),
+      "@sealpush/client": resolve(import.meta.dirname, "packages/client/src/client.ts"),
+      "@sealpush/import-password-pusher": resolve(
+        import.meta.dirname,
+        "packages/import-password-pusher/src/password-pusher.ts",
+      ),
+    },
+  },
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+} satisfies ViteUserConfig;
+
+const inEveryProject = {
+  // They end what hangs and judge no speed: a machine that is shared may stop for seconds.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 120_000 } },
+  pool: "forks",
+} satisfies TestProjectInlineConfiguration["test"];
+
+/**
+ * A project that differs from the root in `test` alone shares its Vite server, which reads this file once and transforms each
+ * module once.
+ */
 function configurationOf(name: ProjectName, { engine, isolate, costs }: Project): TestProjectInlineConfiguration {
   return {
-    extends: true,
-    plugins: costs === "cheap" ? [cheapCostsInVitest] : [],
+    ...(costs === "shipped" ? { extends: false, ...resolution } : {}),
     test: {
+      ...(costs === "shipped" ? inEveryProject : {}),
       name,
       include: [...filesOf(name)],
       isolate,
@@ -62,25 +90,10 @@ function configurationOf(name: ProjectName, { engine, isolate, costs }: Project)
 }
 
 export default defineConfig({
-  resolve: {
-    // The source of the packages, so that tests in this process need no build.
-    alias: {
-      "@sealpush/age": resolve(import.meta.dirname, "packages/age/src"),
-      "@sealpush/client/command": resolve(import.meta.dirname, "packages/client/src/command/command.ts"),
-      "@sealpush/client": resolve(import.meta.dirname, "packages/client/src/client.ts"),
-      "@sealpush/import-password-pusher": resolve(
-        import.meta.dirname,
-        "packages/import-password-pusher/src/password-pusher.ts",
-      ),
-    },
-  },
-  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  ...resolution,
+  plugins: [cheapCostsInVitest],
   test: {
-    // They end what hangs and judge no speed: a machine that is shared may stop for seconds.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 120_000 } },
-    pool: "forks",
+    ...inEveryProject,
     sequence: { sequencer: Sequencer },
     maxWorkers: Math.ceil(availableParallelism() * workersPerCore),
     reporters: ["default", ...(process.env.SEALPUSH_TEST_NO_SKIPS === "yes" ? ["./test/support/run/verdict.ts"] : [])],

@@ -87,11 +87,20 @@ const onPostgresOnly = [
 
 const matches = (file: string, patterns: readonly string[]) => patterns.some((pattern) => matchesGlob(file, pattern));
 
+const texts = new Map<string, string>();
+
+function textOf(file: string): string {
+  const text = texts.get(file) ?? readFileSync(join(root, file), "utf8");
+  texts.set(file, text);
+  return text;
+}
+
 /** The modules that a file loads, without types and without packages. */
 function importsOf(file: string): readonly string[] {
-  const text = readFileSync(join(root, file), "utf8");
   return [
-    ...text.matchAll(/^\s*(?:import|export) (?!type\b)[^;]*?"(\.[^"]+)";|import\("(\.[^"]+)"\)|^import "(\.[^"]+)";/gm),
+    ...textOf(file).matchAll(
+      /^\s*(?:import|export) (?!type\b)[^;]*?"(\.[^"]+)";|import\("(\.[^"]+)"\)|^import "(\.[^"]+)";/gm,
+    ),
   ]
     .map(([, named = "", dynamic = "", bare = ""]) => named || dynamic || bare)
     .filter((path) => /\.tsx?$/.test(path))
@@ -118,14 +127,12 @@ const loads = (file: string, ...paths: readonly string[]) => paths.some((path) =
 
 /** It starts programs: the product's, a browser, or those of the system. */
 const startsPrograms = (file: string) =>
-  [file, ...supportOf(file)].some((path) =>
-    readFileSync(join(root, path), "utf8").includes('from "node:child_process"'),
-  );
+  [file, ...supportOf(file)].some((path) => textOf(path).includes('from "node:child_process"'));
 
 const isAboutCosts = (file: string) => file.endsWith(".costs.test.ts");
 
 /** It replaces modules, which needs a process of its own. */
-const replacesModules = (file: string) => readFileSync(join(root, file), "utf8").includes("vi.mock(");
+const replacesModules = (file: string) => textOf(file).includes("vi.mock(");
 
 function projectOnSqlite(file: string): ProjectName | undefined {
   if (file.startsWith("test/image/")) return hasImage ? "image" : undefined;
@@ -147,10 +154,12 @@ function projectOnPostgres(file: string): ProjectName | undefined {
   return startsPrograms(file) ? "postgres-programs" : "postgres";
 }
 
+const projectsOfFiles = all.map((file) => ({
+  file,
+  projects: [matches(file, onPostgresOnly) ? undefined : projectOnSqlite(file), projectOnPostgres(file)],
+}));
+
 /** @returns the test files of a project, as paths below the root of the repository. */
 export function filesOf(project: ProjectName): readonly string[] {
-  return all.filter(
-    (file) =>
-      (!matches(file, onPostgresOnly) && projectOnSqlite(file) === project) || projectOnPostgres(file) === project,
-  );
+  return projectsOfFiles.filter(({ projects }) => projects.includes(project)).map(({ file }) => file);
 }
