@@ -61,7 +61,7 @@ interface AskEmailModel extends Pick<EmailPage, "path" | "keepsTyped" | "texts">
 export function askEmailView({ path, keepsTyped, texts, email, sent, state }: AskEmailModel, page: PageContext): Page {
   const text = texts(page.messages);
   return (
-    <FormPage page={page} asksFirstAt={keepsTyped ? path : undefined} heading={text.heading} lead={text.lead}>
+    <FormPage page={page} asksFirstAt={keepsTyped ? path : undefined} heading={text.heading} lead={text.lead} isPublic>
       {sent && <Notice tone="success" icon="check" alert text={text.sent} />}
       <FormNotices state={state} />
       <PostForm class="form" action={path}>

@@ -53,7 +53,7 @@ function renderInvalidLink(page: PageRequest): Reply {
 export function confirmView(token: string, page: PageContext): Page {
   const { confirmation } = page.messages.entry;
   return (
-    <MessagePage page={page} privatePage icon="shield" heading={confirmation.heading} lead={confirmation.lead}>
+    <MessagePage page={page} icon="shield" heading={confirmation.heading} lead={confirmation.lead}>
       <PostForm class="form" action="/users/confirmation">
         <input type="hidden" name="confirmation_token" value={token} />
         <Submit label={confirmation.submit} look="wide" />
@@ -67,7 +67,7 @@ export function invalidConfirmationView(forAnybody: boolean, page: PageContext):
   const { entry, profile } = page.messages;
   const { confirmation } = entry;
   return (
-    <MessagePage page={page} icon="clock" heading={confirmation.invalidHeading} lead={confirmation.invalid}>
+    <MessagePage page={page} icon="clock" heading={confirmation.invalidHeading} lead={confirmation.invalid} isPublic>
       <ButtonLink
         to={forAnybody ? "/users/confirmation/new" : "/users/edit"}
         label={forAnybody ? confirmation.againHeading : profile.heading}
@@ -87,6 +87,7 @@ export function noConfirmationView(isRequired: boolean, page: PageContext): Page
       icon="shield"
       heading={confirmation.againHeading}
       lead={isRequired ? confirmation.unavailable : confirmation.noMail}
+      isPublic
     >
       <ButtonLink to="/users/sign_in" label={page.messages.signIn.submit} />
     </MessagePage>

@@ -24,7 +24,6 @@ export function deletedView(page: PageContext): Page {
   return (
     <MessagePage
       page={page}
-      privatePage
       scripts={["deleted.js"]}
       title={deleted.title}
       icon="check"

@@ -44,7 +44,7 @@ export function emailConfirmationView(shown: EmailConfirmation, page: PageContex
   const { newEmail } = profile;
   if (shown.is === "asked") {
     return (
-      <MessagePage page={page} privatePage title={newEmail.title} icon="shield" heading={newEmail.heading}>
+      <MessagePage page={page} title={newEmail.title} icon="shield" heading={newEmail.heading}>
         <p>{newEmail.text.parts({ email: <strong dir="ltr">{shown.email}</strong> })}</p>
         <PostForm class="form" action={newEmailPath}>
           <input type="hidden" name="token" value={shown.token} />
@@ -61,7 +61,7 @@ export function emailConfirmationView(shown: EmailConfirmation, page: PageContex
   } as const;
   const { icon, heading, text } = outcomes[shown.is];
   return (
-    <MessagePage page={page} privatePage title={newEmail.title} icon={icon} heading={heading}>
+    <MessagePage page={page} title={newEmail.title} icon={icon} heading={heading}>
       <p>{text}</p>
       <ButtonLink to={signedIn ? "/users/edit" : "/users/sign_in"} label={signedIn ? nav.account : signIn.heading} />
     </MessagePage>

@@ -70,7 +70,7 @@ export function closedView(closed: ClosedEntry, page: PageContext): Page {
   };
   const [heading, text] = texts[closed];
   return (
-    <MessagePage page={page} icon="shield" heading={heading} lead={text}>
+    <MessagePage page={page} icon="shield" heading={heading} lead={text} isPublic>
       {closed === "sign-on only" && <ButtonLink to={signInPath} label={nav.signIn} look="primary" />}
     </MessagePage>
   );

@@ -80,7 +80,7 @@ export function failureView(model: FailureModel, page: PageContext): Page {
   const { failure } = page.messages;
   const { icon, heading, text } = explain(model, page.messages);
   return (
-    <MessagePage page={page} privatePage icon={icon} heading={heading}>
+    <MessagePage page={page} icon={icon} heading={heading}>
       <p class="lead" data-failure>
         {text}
       </p>

@@ -66,7 +66,14 @@ export function firstRunView({ email, state }: FirstRunModel, page: PageContext)
   const { fields, firstRun } = entry;
   const { problems } = state;
   return (
-    <FormPage page={page} asksFirstAt={firstRunPath} heading={firstRun.heading} lead={firstRun.lead} state={state}>
+    <FormPage
+      page={page}
+      asksFirstAt={firstRunPath}
+      heading={firstRun.heading}
+      lead={firstRun.lead}
+      state={state}
+      isPublic
+    >
       <PostForm class="form" action="/first_run">
         <CodeField
           of="letters and digits"

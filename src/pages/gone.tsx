@@ -44,14 +44,7 @@ interface MessageViewProps extends Pick<LayoutProps, "page"> {
 
 function MessageView({ page, texts: { title, heading, text, advice }, children }: MessageViewProps) {
   return (
-    <MessagePage
-      page={{ ...page, selfPath: null }}
-      privatePage
-      title={title}
-      icon="clock"
-      heading={heading}
-      lead={text}
-    >
+    <MessagePage page={{ ...page, selfPath: null }} title={title} icon="clock" heading={heading} lead={text}>
       {children}
       <p>{advice}</p>
     </MessagePage>

@@ -20,8 +20,8 @@ export interface LayoutProps {
   readonly page: PageContext;
   /** Without the product's name. Never part of a secret: browsers keep titles in their history. */
   readonly title: string;
-  /** Asks robots not to index the page; for pages behind a secret link. */
-  readonly privatePage?: boolean;
+  /** The page has no secret address: robots may index it, and browsers can install the site from it. */
+  readonly isPublic?: boolean;
   /** A page to which links are sent: chats show a card for it. */
   readonly hasCard?: boolean;
   /** `wide` has room for two columns, `narrow` for one short form or message. */
@@ -43,7 +43,7 @@ export interface LayoutProps {
 export function Layout({
   page,
   title,
-  privatePage = false,
+  isPublic = false,
   hasCard = false,
   width = "regular",
   scripts = [],
@@ -74,7 +74,7 @@ export function Layout({
           <meta name="referrer" content="no-referrer" />
           {leadsTo !== undefined && <meta http-equiv="refresh" content={`0;url=${leadsTo}`} />}
           {hasCard && <LinkCard title={title} />}
-          {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
+          {!isPublic && <meta name="robots" content="noindex, nofollow, noarchive" />}
           {(["sealpush.css", ...(page.user === null ? [] : (["signed-in.css"] as const)), ...styles] as const).map(
             (name) => (
               <link key={name} rel="stylesheet" href={assetUrl(name)} />
@@ -85,7 +85,7 @@ export function Layout({
               <link key={name} rel="stylesheet" href={assetUrl(name)} media={darkMedia(themeMode)} />
             ))}
           <ThemeStyle theme={theme} />
-          {!privatePage && !page.recipientsOnly && (
+          {isPublic && !page.recipientsOnly && (
             <>
               <link rel="manifest" href={manifestPath} />
               <link rel="apple-touch-icon" href={assetUrl("icon-180.png")} />

@@ -50,7 +50,7 @@ export const resetPassword = formHandler(newPasswordForm, async (page, typed) =>
 /** Without emails, nobody can prove that an address is theirs. */
 export function noResetView(page: PageContext): Page {
   const { recovery } = page.messages.entry;
-  return <MessagePage page={page} icon="key" heading={recovery.heading} lead={recovery.noMail} />;
+  return <MessagePage page={page} icon="key" heading={recovery.heading} lead={recovery.noMail} isPublic />;
 }
 
 interface NewPasswordModel {
@@ -65,7 +65,6 @@ export function newPasswordView({ token, state }: NewPasswordModel, page: PageCo
   return (
     <FormPage
       page={page}
-      privatePage
       asksFirstAt={requestResetPath}
       heading={recovery.newHeading}
       lead={recovery.newLead}
@@ -83,7 +82,7 @@ export function newPasswordView({ token, state }: NewPasswordModel, page: PageCo
 export function invalidResetView(page: PageContext): Page {
   const { recovery } = page.messages.entry;
   return (
-    <MessagePage page={page} icon="clock" heading={recovery.invalidHeading} lead={recovery.invalid}>
+    <MessagePage page={page} icon="clock" heading={recovery.invalidHeading} lead={recovery.invalid} isPublic>
       <ButtonLink to="/users/password/new" label={recovery.another} look="primary" />
     </MessagePage>
   );

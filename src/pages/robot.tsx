@@ -5,13 +5,6 @@ import type { Page, PageContext } from "./page.ts";
 export function robotView(page: PageContext): Page {
   const { robot } = page.messages;
   return (
-    <MessagePage
-      page={{ ...page, selfPath: null }}
-      privatePage
-      hasCard
-      icon="shield"
-      heading={robot.heading}
-      lead={robot.text}
-    />
+    <MessagePage page={{ ...page, selfPath: null }} hasCard icon="shield" heading={robot.heading} lead={robot.text} />
   );
 }

@@ -55,7 +55,7 @@ import { createFirstAdministrator, firstRunPath, showFirstRun } from "./first-ru
 import { createPush, showAnother, showNewPush, showShared } from "./new-push/handler.ts";
 import { oldAddressRoutes, withOldParameters } from "./old-addresses.ts";
 import { brandingPath } from "./parts/logo.tsx";
-import { deletePreset, ownPresets, savePreset, showPresets } from "./presets/handler.ts";
+import { deletePreset, ownPresets, savePreset, showPresets } from "./presets/presets.tsx";
 import { handlePage, PageRequest, type PageRoute, type PageServices } from "./request.ts";
 import { requestRoutes } from "./requests/routes.ts";
 import {
@@ -65,8 +65,8 @@ import {
   resetPasswordPath,
   showResetPassword,
 } from "./reset-password.tsx";
-import { checkSecondFactor, offerSecondFactorPasskeys, showSecondFactor } from "./second-factor/handler.ts";
 import { offerPasskeySignIn, signInByPasskey } from "./second-factor/passkey-sign-in.tsx";
+import { checkSecondFactor, offerSecondFactorPasskeys, showSecondFactor } from "./second-factor/second-factor.tsx";
 import { claimByForm, showPush } from "./secret/handler.ts";
 import { showSignIn, showSignOut, signIn, signOut, signOutPath } from "./sign-in.tsx";
 import { showSignUp, signUp, signUpPath } from "./sign-up.tsx";

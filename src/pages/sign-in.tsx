@@ -121,6 +121,7 @@ export function signInView(model: SignInModel, page: PageContext): Page {
       asksFirstAt={signInPath}
       heading={signIn.heading}
       lead={signIn.lead}
+      isPublic
     >
       {model.firstRun && (
         <Notice tone="info" icon="key">
@@ -192,7 +193,7 @@ function ConfirmFirst({ confirmation }: Pick<SignInModel, "confirmation">) {
 function signOutView(email: string, page: PageContext): Page {
   const { nav } = page.messages;
   return (
-    <MessagePage page={page} icon="hand" heading={nav.signOut} lead={nav.signedInAs({ email })}>
+    <MessagePage page={page} icon="hand" heading={nav.signOut} lead={nav.signedInAs({ email })} isPublic>
       <PostButton action="/users/sign_out" label={nav.signOut} />
     </MessagePage>
   );

@@ -83,6 +83,7 @@ export function signUpView({ email, state, takesFiles }: SignUpModel, page: Page
       heading={signUp.heading}
       lead={takesFiles ? signUp.lead : signUp.leadWithoutFiles}
       state={state}
+      isPublic
     >
       <PostForm class="form" action="/users/sign_up">
         <EmailField
@@ -118,6 +119,7 @@ export function signUpSentView(email: string, page: PageContext): Page {
       lead={signUp.sent.parts({
         email: <strong dir="ltr">{email}</strong>,
       })}
+      isPublic
     >
       <p>{signUp.sentAdvice}</p>
       <ButtonLink to="/users/confirmation/new" label={signUp.again} />

@@ -1,21 +1,22 @@
 import type { ComponentChildren } from "preact";
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
+import { type KindOption, kindOptions } from "../../config/topics/kinds.ts";
 import { factorsPath } from "../../http/authentication.ts";
+import { wireName } from "../../http/errors.ts";
 import { Layout } from "../layout.tsx";
 import { MessagePage } from "../message-page.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { ButtonLink, FormEnd, Label, Submit } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
-import { Checkbox, EmailField, NewPasswordField, PasswordField, SelectField } from "../parts/fields.tsx";
+import { Checkbox, EmailField, NewPasswordField, NumberField, PasswordField, SelectField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostButton, PostForm } from "../parts/post-form.tsx";
 import { LocalTime, RelativeTime } from "../parts/times.tsx";
-import { DefaultsSection } from "./defaults-section.tsx";
-import { type AccountModel, type AccountProps, labelsOf, revokeTokensField } from "./model.ts";
-import { type AccountTab, accountPath, accountTabPath, accountTabs } from "./path.ts";
-import { AskAgain, Section } from "./section.tsx";
+import { idOfDefault, type KindForm, labelOfName, numberNames } from "./defaults-form.ts";
+import { type AccountField, type AccountModel, type AccountProps, labelsOf, revokeTokensField } from "./model.ts";
+import { type AccountTab, accountPath, accountTabPath, accountTabs, presetsPath } from "./path.ts";
 
 const sections: Readonly<Record<AccountTab, (props: AccountProps) => ComponentChildren>> = {
   general: (props) => (
@@ -53,7 +54,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
   const found = problemsAt(labelsOf(page.messages), model.state.problems, page.messages);
   const title = found.length > 0 ? `${problems.heading} · ${profile.heading}` : profile.heading;
   return (
-    <Layout page={page} title={title} asksFirstAt={accountTabPath(model.tab)}>
+    <Layout page={page} title={title} asksFirstAt={accountTabPath(model.tab)} isPublic>
       <PageHeading heading={profile.heading} />
       <nav class="segments section-tabs" aria-label={profile.contents}>
         {accountTabs.map((tab) => (
@@ -286,7 +287,7 @@ function DeleteSection({ model }: AccountProps) {
 export function deletedView(page: PageContext): Page {
   const { profile, failure } = page.messages;
   return (
-    <MessagePage page={page} title={profile.deleted.title} icon="check" heading={profile.deleted.heading}>
+    <MessagePage page={page} title={profile.deleted.title} icon="check" heading={profile.deleted.heading} isPublic>
       <p>{profile.deleted.text}</p>
       <ButtonLink to="/" label={failure.home} />
     </MessagePage>
@@ -306,4 +307,130 @@ function SignOnSection({ provider }: { readonly provider: string | null }) {
       </div>
     </Section>
   );
+}
+
+interface SectionProps {
+  readonly name: string;
+  readonly heading: string;
+  readonly children: ComponentChildren;
+}
+
+function Section({ name, heading, children }: SectionProps) {
+  return (
+    <section class="card account-section" id={`${name}_section`} aria-labelledby={`${name}_heading`}>
+      <h2 id={`${name}_heading`}>{heading}</h2>
+      {children}
+    </section>
+  );
+}
+
+interface AskAgainProps {
+  readonly id: Extract<AccountField, "email_password" | "delete_password">;
+  readonly model: Pick<AccountModel, "hasPassword" | "email" | "state">;
+}
+
+/** Asks for the password again. A user without one must have signed in recently; the server checks that itself. */
+function AskAgain({ id, model }: AskAgainProps) {
+  const { again } = useMessages().profile;
+  const problem = model.state.problems[id];
+  if (!model.hasPassword) {
+    return (
+      <p class={problem === undefined ? "field-hint" : "field-problem"} id={id} tabIndex={-1}>
+        {problem ?? again.signIn}
+      </p>
+    );
+  }
+  return <PasswordField id={id} name="password" label={again.password} hint={again.passwordHint} problem={problem} />;
+}
+
+function DefaultsSection({ model }: AccountProps) {
+  const messages = useMessages();
+  const { profile, kinds } = messages;
+  const { defaults } = profile;
+  const form = model.defaults;
+  const options = [
+    { value: "", label: defaults.server({ value: kinds[form.serverFirst] }) },
+    ...form.kinds.map(({ kind }) => ({ value: kind, label: kinds[kind] })),
+  ];
+  return (
+    <Section name="defaults" heading={defaults.heading}>
+      <p>{defaults.lead}</p>
+      <PostForm class="form" action={`${accountPath}/defaults`}>
+        <SelectField
+          id="first_kind"
+          label={defaults.first}
+          value={form.first}
+          options={options}
+          problem={model.state.problems.first_kind}
+        />
+        <div class="account-kinds">
+          {form.kinds.map((kind) => (
+            <KindFields key={kind.kind} form={kind} problems={model.state.problems} />
+          ))}
+        </div>
+        <FormEnd label={defaults.submit}>
+          <ButtonLink to={presetsPath} label={messages.presets.manage} />
+        </FormEnd>
+      </PostForm>
+    </Section>
+  );
+}
+
+interface KindProps {
+  readonly form: KindForm;
+  readonly problems: AccountProps["model"]["state"]["problems"];
+}
+
+function KindFields({ form, problems }: KindProps) {
+  const page = usePage();
+  const { kinds, profile } = page.messages;
+  const { defaults } = profile;
+  const { kind, settings, values } = form;
+  const fieldOf = (name: (typeof numberNames)[number] | KindOption) => ({
+    id: idOfDefault(kind, name),
+    name: `${kind}[${wireName(name)}]`,
+    label: labelOfName(name, page.messages),
+    value: values[name],
+    problem: problems[idOfDefault(kind, name)],
+  });
+  const isWrong = Object.keys(problems).some((field) => field.startsWith(`${kind}_`));
+  return (
+    <details class="account-kind disclosure" open={isWrong}>
+      <summary class="line">
+        <Label icon={kind} text={kinds[kind]} />
+      </summary>
+      <fieldset class="stack-small account-kind-fields">
+        <legend class="visually-hidden">{kinds[kind]}</legend>
+        <div class="pair">
+          {numberNames.map((name) => (
+            <NumberField
+              key={name}
+              {...fieldOf(name)}
+              range={settings[name]}
+              hint={defaults.serverHint({
+                min: settings[name].min,
+                max: settings[name].max,
+                value: settings[name].default,
+              })}
+              placeholder={String(settings[name].default)}
+            />
+          ))}
+        </div>
+        {kindOptions.map((option) =>
+          settings[option].offered ? (
+            <SelectField key={option} {...fieldOf(option)} options={choiceOptions(settings[option].default, page)} />
+          ) : null,
+        )}
+      </fieldset>
+    </details>
+  );
+}
+
+function choiceOptions(serverDefault: boolean, page: PageContext) {
+  const { defaults } = page.messages.profile;
+  return [
+    { value: "", label: defaults.server({ value: serverDefault ? defaults.on : defaults.off }) },
+    { value: "1", label: defaults.on },
+    { value: "0", label: defaults.off },
+  ];
 }

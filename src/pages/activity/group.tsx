@@ -64,7 +64,7 @@ export function groupActivityView(model: GroupActivityModel, page: PageContext):
   const { admin, dashboard } = page.messages;
   const { id, name } = model.group;
   return (
-    <Layout page={page} title={dashboard.activity({ name })} privatePage width="wide">
+    <Layout page={page} title={dashboard.activity({ name })} width="wide">
       <PageHeading
         heading={dashboard.activity({ name })}
         lead={dashboard.activityLead({ name })}
@@ -120,7 +120,7 @@ export function memberView(model: ActivityModel & { readonly member: MemberOfGro
   const { group, userId, email } = model.member;
   const title = dashboard.pushesOf({ email });
   return (
-    <Layout page={page} title={title} privatePage width="wide">
+    <Layout page={page} title={title} width="wide">
       <PageHeading
         heading={title}
         lead={dashboard.activityLead(group)}
@@ -166,7 +166,7 @@ export function membersPushView(model: MembersPushModel, page: PageContext): Pag
   const { member, push, events, nowMs } = model;
   const columns = pushColumns(page, "administrator");
   return (
-    <Layout page={page} title={dashboard.auditTitle} privatePage width="regular">
+    <Layout page={page} title={dashboard.auditTitle} width="regular">
       <PageHeading
         heading={dashboard.auditTitle}
         lead={dashboard.trailOf(member)}

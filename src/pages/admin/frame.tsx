@@ -82,7 +82,6 @@ export function AdminFrame(frame: AdminFrameProps) {
     <Layout
       page={page}
       title={admin[current]}
-      privatePage
       width="wide"
       scripts={scripts}
       styles={["admin.css"]}

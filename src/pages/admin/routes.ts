@@ -1,6 +1,6 @@
 import { brandingParts } from "../../branding/branding.ts";
 import type { AdminSection } from "../page.ts";
-import { deletePreset, groupPresets, instancePresets, savePreset, showPresets } from "../presets/handler.ts";
+import { deletePreset, groupPresets, instancePresets, savePreset, showPresets } from "../presets/presets.tsx";
 import type { PageRoute, SignedInRequest } from "../request.ts";
 import { bulkEndingPath, showBulkEnding, startBulkEnding } from "./bulk-ending.tsx";
 import { adminPaths, otherRulesPath } from "./frame.tsx";

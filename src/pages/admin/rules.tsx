@@ -20,14 +20,7 @@ import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
-import {
-  type FormDeclaration,
-  type FormHandler,
-  type FormState,
-  formHandler,
-  refused,
-  untouched,
-} from "../take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { AdminFrame, adminPaths, entryOf, getGroup, groupPath, otherRulesPath } from "./frame.tsx";
 
 /** Whose rules a form shows. */
@@ -98,7 +91,7 @@ interface TypedRules {
 }
 
 /** `POST` of the same. */
-export function saveRules(getTarget: GetTarget): FormHandler<SignedInRequest> {
+export function saveRules(getTarget: GetTarget) {
   const form: FormDeclaration<SignedInRequest, TypedRules, RuleName> = {
     read: (fields, page) => ({
       ...readRules(fields, page.messages),

@@ -23,14 +23,7 @@ import { brandingHref, inlineStyle } from "../parts/logo.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostButton, PostForm } from "../parts/post-form.tsx";
 import type { PageRequest, Reply, SignedInRequest } from "../request.ts";
-import {
-  type FormDeclaration,
-  type FormHandler,
-  type FormState,
-  formHandler,
-  refused,
-  untouched,
-} from "../take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 
 /** As in tokens.css. */
@@ -81,7 +74,7 @@ function partForm(part: BrandingPart): FormDeclaration<SignedInRequest, SentPart
 }
 
 /** `POST /admin/look/<part>` */
-export function setTheme(part: BrandingPart): FormHandler<SignedInRequest> {
+export function setTheme(part: BrandingPart) {
   return formHandler(partForm(part), async (page, sent) => {
     const outcome = await changePart(page, part, sent);
     if (typeof outcome === "string") return refused({ [part]: outcome });
@@ -295,7 +288,7 @@ function previewView(context: PageContext, isFramed = false): Page {
   const page = { ...context, user: null, recipientsOnly: true };
   const { admin, step } = page.messages;
   return (
-    <Layout page={page} title={admin.preview} privatePage width="narrow" isStill={isFramed}>
+    <Layout page={page} title={admin.preview} width="narrow" isStill={isFramed}>
       {!isFramed && (
         <div data-only-in-tab>
           <Notice tone="info" icon="eye" text={admin.previewText} />

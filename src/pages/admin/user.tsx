@@ -14,15 +14,7 @@ import { FormNotices } from "../parts/form-messages.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
-import {
-  type FormDeclaration,
-  type FormHandler,
-  type FormState,
-  formHandler,
-  type Refused,
-  refused,
-  untouched,
-} from "../take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, type Refused, refused, untouched } from "../take-form.ts";
 import { AdminFrame, administratorOf, adminPaths, entryOf } from "./frame.tsx";
 import { type LeftOpen, LeftOpenCard, linksCounted } from "./left-open.tsx";
 
@@ -56,7 +48,7 @@ export function readAction(fields: FormFields, page: SignedInRequest): SentActio
  * `POST /admin/users/:id/<action>`. Each action can give or take somebody's access for good, so the administrator has to
  * prove it as a change of an own factor; a page of its own asks for that.
  */
-export function changeUser(action: UserAction): FormHandler<SignedInRequest> {
+export function changeUser(action: UserAction) {
   const form: FormDeclaration<SignedInRequest, SentAction, "proof"> = {
     read: readAction,
     show: (page, { email }, state) => renderUser(page, state, { action, email }),

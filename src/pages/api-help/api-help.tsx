@@ -43,7 +43,7 @@ const tokenPattern = "(?<![A-Za-z0-9_-])sp_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])";
 /** The reference comes from the API's own description, which is English in every language of the page. */
 function apiHelpView({ version, reference, baseUrl }: ApiHelpModel, page: PageContext): Page {
   return (
-    <Layout page={page} title={page.messages.footer.apiDocs} width="wide" styles={["api-help.css"]}>
+    <Layout page={page} title={page.messages.footer.apiDocs} width="wide" styles={["api-help.css"]} isPublic>
       <article class="api-reference" lang="en" dir="ltr">
         <div class="page-heading">
           <h1>{reference.title}</h1>

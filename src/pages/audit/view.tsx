@@ -86,7 +86,6 @@ export function auditView(model: AuditModel, page: PageContext): Page {
     <Layout
       page={page}
       title={dashboard.auditTitle}
-      privatePage
       width="wide"
       scripts={hasSealedLabels(model.listed.push) ? ["open-sealed.js"] : []}
     >

@@ -31,7 +31,6 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
     <Layout
       page={page}
       title={created.title}
-      privatePage
       width={page.user === null ? "regular" : "wide"}
       styles={["created.css"]}
       // The second one stores the key.

@@ -53,7 +53,7 @@ export function deletionView({ selected, returnPath }: DeletionModel, page: Page
   const count = selected.length;
   const title = count === 0 ? dashboard.noneSelectedHeading : dashboard.deleteHeading({ count });
   return (
-    <FormPage page={page} privatePage heading={title}>
+    <FormPage page={page} heading={title}>
       {count === 0 ? (
         <>
           <p>{dashboard.noneSelectedText}</p>

@@ -43,7 +43,7 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
   const { dashboard, nav } = page.messages;
   const { groups } = model;
   return (
-    <Layout page={page} title={dashboard.heading} privatePage width="wide">
+    <Layout page={page} title={dashboard.heading} width="wide">
       <div class="line heading-row">
         <div class="page-heading">
           <h1>{dashboard.heading}</h1>

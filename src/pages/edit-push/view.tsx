@@ -50,7 +50,7 @@ export function editView(model: EditModel, page: PageContext): Page {
   const found = summaryOf(groups, form, page);
   const title = found.length > 0 ? `${problems.heading} · ${edit.title}` : edit.title;
   return (
-    <Layout page={page} title={title} privatePage width="wide" scripts={["new-push.js"]} styles={["edit-push.css"]}>
+    <Layout page={page} title={title} width="wide" scripts={["new-push.js"]} styles={["edit-push.css"]}>
       <div class="page-heading">
         <h1>{edit.heading}</h1>
         {push !== null && push.name !== null && (

@@ -85,7 +85,7 @@ function appView(model: Awaited<ReturnType<typeof appModel>>, page: PageContext)
   const { app, manage } = page.messages.factors;
   const { problems } = model.state;
   return (
-    <Layout page={page} title={app.setUpHeading} width="narrow" privatePage scripts={["passkeys.js"]}>
+    <Layout page={page} title={app.setUpHeading} width="narrow" scripts={["passkeys.js"]}>
       <div class="card" data-secret>
         <h1>{app.setUpHeading}</h1>
         <FormNotices state={model.state} />

@@ -15,7 +15,7 @@ export interface BackupCodesModel {
 export function backupCodesView(model: BackupCodesModel, page: PageContext): Page {
   const { codes } = page.messages.factors;
   return (
-    <Layout page={page} title={codes.madeHeading} width="narrow" privatePage>
+    <Layout page={page} title={codes.madeHeading} width="narrow">
       <div class="card" data-secret>
         {model.added && <Notice tone="success" icon="check" alert text={codes.added} />}
         <h1>{codes.madeHeading}</h1>

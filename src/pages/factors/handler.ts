@@ -2,7 +2,7 @@ import type { PasskeyAnswer, ProtectedChange } from "../../accounts/accounts.ts"
 import { textOf } from "../../http/body/form-fields.ts";
 import type { PageServices, Reply, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
-import { type FormDeclaration, type FormHandler, formHandler, refused } from "../take-form.ts";
+import { type FormDeclaration, formHandler, refused } from "../take-form.ts";
 import { backupCodesView } from "./backup-codes.tsx";
 import { changeOf, passkeyAnswerOf, refusedChange } from "./changes.ts";
 import { type FactorsModel, type FormName, factorsModel } from "./model.ts";
@@ -64,7 +64,7 @@ type Removed = Awaited<ReturnType<PageServices["accounts"]["removePasskey"]>>;
 export function removeFactor(
   formOf: (page: SignedInRequest) => FormName,
   remove: (page: SignedInRequest, change: ProtectedChange) => Promise<Removed>,
-): FormHandler<SignedInRequest> {
+) {
   return formHandler(factorForm(formOf), async (page, { change }) => {
     const answer = await remove(page, change);
     switch (answer.outcome) {

@@ -15,7 +15,7 @@ import { ProvenChange } from "./proof.tsx";
 export function factorsView(model: FactorsModel, page: PageContext): Page {
   const { codes, manage } = page.messages.factors;
   return (
-    <Layout page={page} title={manage.heading} width="regular" privatePage scripts={["passkeys.js"]}>
+    <Layout page={page} title={manage.heading} width="regular" scripts={["passkeys.js"]}>
       <PageHeading heading={manage.heading} lead={manage.lead} />
       {model.required && <Notice tone="warning" icon="shield" text={manage.required} />}
       {hasFactor(model) && model.backupCodesLeft === 0 && (

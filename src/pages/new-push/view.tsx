@@ -70,7 +70,7 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
   const found = summaryOf(groups, form, page);
   const title = found.length > 0 ? `${problems.heading} · ${nav.newPush}` : nav.newPush;
   return (
-    <Layout page={page} title={title} width="wide" scripts={["new-push.js"]}>
+    <Layout page={page} title={title} width="wide" scripts={["new-push.js"]} isPublic>
       <div class="page-heading">
         <h1>{newPush.heading}</h1>
         {page.user === null && <p class="lead">{newPush.lead}</p>}

@@ -178,7 +178,7 @@ function answerView(model: AnswerModel, page: PageContext): Page {
   const found = problemsAt(labels, model.state.problems, messages);
   const max = pushLimits.payloadCharacters.text.max;
   return (
-    <Layout page={page} title={text.heading} privatePage hasCard width="regular" scripts={["requests.js"]}>
+    <Layout page={page} title={text.heading} hasCard width="regular" scripts={["requests.js"]}>
       <AnswerHeading model={model} />
       <FormMessages unanswered={text.unanswered}>
         <FormNotices state={model.state} problems={found} />
@@ -237,14 +237,7 @@ function answerView(model: AnswerModel, page: PageContext): Page {
 function sentView(request: OpenRequest, page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
-    <MessagePage
-      page={page}
-      privatePage
-      scripts={["requests.js"]}
-      icon="check"
-      heading={text.sentHeading}
-      lead={text.sentText}
-    >
+    <MessagePage page={page} scripts={["requests.js"]} icon="check" heading={text.sentHeading} lead={text.sentText}>
       {request.state === "open" && (
         <a class="button" href={pageHref(page, `/requests/${request.urlToken}`)} data-keeps-fingerprint>
           {text.again}
@@ -257,7 +250,7 @@ function sentView(request: OpenRequest, page: PageContext): Page {
 function endedView(page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
-    <MessagePage page={page} privatePage icon="clock" heading={text.endedHeading}>
+    <MessagePage page={page} icon="clock" heading={text.endedHeading}>
       <p class="lead" data-failure>
         {text.endedText}
       </p>
@@ -268,7 +261,7 @@ function endedView(page: PageContext): Page {
 function unknownView(page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
-    <MessagePage page={page} privatePage icon="alert" heading={text.unknownHeading}>
+    <MessagePage page={page} icon="alert" heading={text.unknownHeading}>
       <p class="lead" data-failure>
         {text.unknownText}
       </p>

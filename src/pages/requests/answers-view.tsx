@@ -50,13 +50,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
   const { messages } = page;
   const { requests: text } = messages;
   return (
-    <Layout
-      page={page}
-      title={text.heading}
-      privatePage
-      width={page.user === null ? "regular" : "wide"}
-      scripts={["requests.js"]}
-    >
+    <Layout page={page} title={text.heading} width={page.user === null ? "regular" : "wide"} scripts={["requests.js"]}>
       <div class="page-heading">
         <h1 translate={untranslated}>
           <bdi>{request.title}</bdi>

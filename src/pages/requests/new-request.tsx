@@ -246,14 +246,7 @@ export function newRequestView(model: NewRequestModel, page: PageContext): Page 
   };
   const found = problemsAt(labels, state.problems, messages);
   return (
-    <Layout
-      page={page}
-      title={text.make}
-      privatePage
-      width="wide"
-      scripts={["new-request.js"]}
-      asksFirstAt={newRequestPath}
-    >
+    <Layout page={page} title={text.make} width="wide" scripts={["new-request.js"]} asksFirstAt={newRequestPath}>
       <PageHeading heading={text.make} lead={text.lead} />
       <FormNotices state={state} problems={found} />
       <div data-needs-script>

@@ -16,14 +16,7 @@ interface ProofModel {
 export function proofView({ urlToken, isRefused }: ProofModel, page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
-    <MessagePage
-      page={page}
-      privatePage
-      scripts={["requests.js"]}
-      title={text.heading}
-      icon="key"
-      heading={text.answers}
-    >
+    <MessagePage page={page} scripts={["requests.js"]} title={text.heading} icon="key" heading={text.answers}>
       <div data-failure>
         <p hidden={isRefused} data-proof="needs-script">
           {text.proofNeedsScript}
@@ -49,7 +42,7 @@ export function proofView({ urlToken, isRefused }: ProofModel, page: PageContext
 export function deletedView(page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
-    <MessagePage page={page} privatePage icon="check" heading={text.deleted}>
+    <MessagePage page={page} icon="check" heading={text.deleted}>
       <p>{text.deletedText}</p>
     </MessagePage>
   );

@@ -19,7 +19,7 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
   const text = messages.requests;
   const newRequest = <ButtonLink to={newRequestPath} label={text.make} look="primary" />;
   return (
-    <Layout page={page} title={text.heading} privatePage width="wide">
+    <Layout page={page} title={text.heading} width="wide">
       <div class="line heading-row" data-ends-keys>
         <PageHeading heading={text.heading} lead={text.lead} />
         {requests.length > 0 && newRequest}

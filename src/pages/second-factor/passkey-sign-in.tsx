@@ -70,7 +70,7 @@ interface PasskeyRefusedModel {
 function passkeyRefusedView({ next, stays }: PasskeyRefusedModel, page: PageContext): Page {
   const { factors, signIn } = page.messages;
   return (
-    <MessagePage page={page} scripts={["passkeys.js"]} icon="key" heading={signIn.heading}>
+    <MessagePage page={page} scripts={["passkeys.js"]} icon="key" heading={signIn.heading} isPublic>
       <p role="alert">{factors.passkeys.signInWrong}</p>
       <PasskeySignIn next={next} stays={stays} />
       <a href={pageHref(page, withNext(signInPath, next))}>{factors.passkeys.otherWay}</a>

@@ -22,7 +22,6 @@ export function stepView(model: StepModel, page: PageContext): Page {
     <Layout
       page={page}
       title={step.title}
-      privatePage
       hasCard
       width="narrow"
       scripts={model.endToEnd === null ? [] : ["sealed-link.js"]}

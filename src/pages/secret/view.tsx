@@ -21,12 +21,7 @@ import { SealedContent } from "./sealed-view.tsx";
 export function secretView(model: SecretModel, page: PageContext): Page {
   const { secret } = page.messages;
   return (
-    <Layout
-      page={{ ...page, selfPath: null }}
-      title={secret.title}
-      privatePage
-      scripts={["secret.js", ...openingScripts(model)]}
-    >
+    <Layout page={{ ...page, selfPath: null }} title={secret.title} scripts={["secret.js", ...openingScripts(model)]}>
       <div class="page-heading">
         <h1>{model.kind === "file" && model.files.length === 1 ? secret.oneFile : secret[model.kind]}</h1>
         <FactsLine model={model} />

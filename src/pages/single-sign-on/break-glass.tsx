@@ -36,7 +36,7 @@ export function breakGlassView(
   const { singleSignOn } = page.messages;
   const heading = link === null ? singleSignOn.breakGlassInvalid : singleSignOn.breakGlass;
   return (
-    <MessagePage page={page} privatePage icon={link === null ? "clock" : "key"} heading={heading}>
+    <MessagePage page={page} icon={link === null ? "clock" : "key"} heading={heading}>
       {link === null ? (
         <p>{singleSignOn.breakGlassInvalidText}</p>
       ) : (

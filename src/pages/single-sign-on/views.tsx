@@ -32,7 +32,7 @@ export function leaveView({ provider, url }: LeaveModel, page: PageContext): Pag
   const { singleSignOn } = page.messages;
   const heading = singleSignOn.leaving({ name: provider });
   return (
-    <MessagePage page={page} privatePage leadsTo={url} icon="hand" heading={heading} lead={singleSignOn.leavingText}>
+    <MessagePage page={page} leadsTo={url} icon="hand" heading={heading} lead={singleSignOn.leavingText}>
       <a class="button button-primary" href={url}>
         <Label icon="external" text={singleSignOn.continueTo({ name: provider })} />
       </a>
@@ -58,6 +58,7 @@ export function signOnView({ provider: name, next, signedOut, idleSeconds }: Sig
       page={page}
       heading={heading}
       lead={signedOut ? singleSignOn.signedOutText({ name }) : singleSignOn.onlyText({ name })}
+      isPublic
     >
       <PostForm class="form" action="/users/auth/oidc" next={next}>
         <StaySignedIn checked={false} idleSeconds={idleSeconds} />
@@ -130,7 +131,7 @@ function explainRefusal(
 export function problemView(model: ProblemModel, page: PageContext): Page {
   const { icon, heading, text, detail } = explain(model, page.messages);
   return (
-    <MessagePage page={page} privatePage icon={icon} heading={heading} lead={text}>
+    <MessagePage page={page} icon={icon} heading={heading} lead={text}>
       {detail !== undefined && <p dir="auto">{detail}</p>}
       {page.user === null ? (
         <ButtonLink to={signInPath} label={page.messages.singleSignOn.backToSignIn} />
@@ -154,13 +155,7 @@ interface CodeModel {
 export function codeView({ provider: name, email, state }: CodeModel, page: PageContext): Page {
   const { singleSignOn } = page.messages;
   return (
-    <FormPage
-      page={page}
-      privatePage
-      heading={singleSignOn.prove}
-      lead={singleSignOn.codeLead({ name, email })}
-      state={state}
-    >
+    <FormPage page={page} heading={singleSignOn.prove} lead={singleSignOn.codeLead({ name, email })} state={state}>
       <PostForm class="form" action={signOnCodePath} autoComplete="off">
         <CodeField
           of="digits"
@@ -203,7 +198,6 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
   return (
     <FormPage
       page={page}
-      privatePage
       heading={singleSignOn.confirm}
       lead={singleSignOn.confirmLead({ name, providerEmail, accountEmail })}
     >
@@ -273,7 +267,7 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
   const { singleSignOn } = page.messages;
   const name = model.provider;
   return (
-    <Layout page={page} title={singleSignOn.heading} privatePage width="narrow">
+    <Layout page={page} title={singleSignOn.heading} width="narrow">
       <PageHeading heading={singleSignOn.heading} lead={singleSignOn.lead({ name })} />
       <FormNotices state={model.state} />
       <Card id="linked" heading={model.linkedAt.length > 0 ? singleSignOn.linked({ name }) : singleSignOn.notLinked}>

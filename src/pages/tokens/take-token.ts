@@ -1,7 +1,7 @@
 import type { ChangeRefusal, MadeToken, ProtectedChange, User } from "../../accounts/accounts.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { Reply, SignedInRequest } from "../request.ts";
-import { type FormDeclaration, type FormHandler, type FormState, formHandler, untouched } from "../take-form.ts";
+import { type FormDeclaration, type FormState, formHandler, untouched } from "../take-form.ts";
 import { describeProblems, emptyForm, pageNumberOf, readTokenForm, type TokenField, type TokenForm } from "./model.ts";
 
 /** What a page of tokens shows besides the tokens. */
@@ -27,10 +27,7 @@ type Answer = ({ readonly outcome: "made" } & MadeToken) | { readonly outcome: "
  * The handler of the form of a new token, of a person or of a group. A token gives access for good, so its maker has to prove to be there.
  * @param make "unknown": whom it is for is gone.
  */
-export function tokenFormHandler(
-  show: Show,
-  make: (page: SignedInRequest, sent: SentToken) => Promise<Answer>,
-): FormHandler<SignedInRequest> {
+export function tokenFormHandler(show: Show, make: (page: SignedInRequest, sent: SentToken) => Promise<Answer>) {
   const declaration: FormDeclaration<SignedInRequest, SentToken, TokenField> = {
     read: (fields, page) => ({ form: readTokenForm(fields), change: changeOf(page, fields) }),
     show: (page, { form }, state) => show(page, { form, state, made: null }),

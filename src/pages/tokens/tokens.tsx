@@ -40,7 +40,7 @@ async function renderTokens(page: SignedInRequest, shown: ShownForm): Promise<Re
 export function tokensView(model: TokensModel, page: PageContext): Page {
   const { tokens } = page.messages;
   return (
-    <Layout page={page} title={tokens.heading} width="wide" scripts={["passkeys.js"]} asksFirstAt={tokensPath}>
+    <Layout page={page} title={tokens.heading} width="wide" scripts={["passkeys.js"]} asksFirstAt={tokensPath} isPublic>
       <PageHeading heading={tokens.heading} lead={tokens.lead} />
       {model.made !== null && <MadeToken made={model.made} />}
       <TokenList model={model} />

@@ -4,11 +4,15 @@ import { textOf } from "../../http/body/form-fields.ts";
 import { sendJson } from "../../http/headers.ts";
 import { enter } from "../entry.tsx";
 import { getRelyingParty, passkeyAnswerOf, relyingPartyOf, retryMessage } from "../factors/changes.ts";
-import { factorsPath, secondFactorPath } from "../factors/paths.ts";
+import { factorsPath, secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
+import { FormPage } from "../form-page.tsx";
+import type { Page, PageContext } from "../page.ts";
+import { PasskeyButton, PasskeysMissing, Submit } from "../parts/buttons.tsx";
+import { CodeField } from "../parts/fields.tsx";
+import { PostButton, PostForm } from "../parts/post-form.tsx";
 import type { Reply, WaitingRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
-import { type FormDeclaration, formHandler, refused, untouched } from "../take-form.ts";
-import { type SecondFactorModel, secondFactorView } from "./view.tsx";
+import { type FormDeclaration, type FormState, formHandler, refused, untouched } from "../take-form.ts";
 
 interface Typed extends Pick<SecondFactorModel, "next" | "backupCode"> {
   readonly code: string;
@@ -75,4 +79,69 @@ function waitingSignIn(page: WaitingRequest): WaitingSignIn {
   const sessionToken = page.services.sessionCookies.find(page.request.raw, page.request.client);
   if (sessionToken === undefined) throw new Error("A waiting session was found without its cookie.");
   return { session: page.session, sessionToken, client: page.clientContext };
+}
+
+interface SecondFactorModel {
+  /** The path of this server to go to afterwards, as `ownPath` returned it. */
+  readonly next: string | null;
+  readonly hasApp: boolean;
+  /** A passkey of this account works at this origin. */
+  readonly offersPasskey: boolean;
+  /** As typed; it is not shown again. */
+  readonly backupCode: string;
+  readonly state: FormState;
+}
+
+/** Fields `code` or `passkey`, and `next`, posted to `/users/second_factor`. */
+function secondFactorView(model: SecondFactorModel, page: PageContext): Page {
+  const { challenge, passkeys } = page.messages.factors;
+  return (
+    <FormPage
+      page={page}
+      scripts={["passkeys.js"]}
+      heading={challenge.heading}
+      lead={challenge.lead}
+      state={model.state}
+    >
+      {model.offersPasskey && (
+        <PostForm action={secondFactorPath} next={model.next} class="form">
+          <PasskeyButton
+            action="get"
+            options={secondFactorOptionsPath}
+            name="passkey"
+            label={passkeys.use}
+            look={model.hasApp ? "alternative" : "wide"}
+          />
+          <PasskeysMissing />
+        </PostForm>
+      )}
+      {model.hasApp && (
+        <PostForm action={secondFactorPath} next={model.next} class="form" autoComplete="off">
+          <CodeField
+            of="digits"
+            id="code"
+            label={challenge.code}
+            hint={challenge.codeHint}
+            focus={model.backupCode === ""}
+          />
+          <Submit label={challenge.submit} look="wide" />
+        </PostForm>
+      )}
+      <details class="disclosure" open={model.backupCode !== ""}>
+        <summary>{challenge.backup}</summary>
+        <PostForm action={secondFactorPath} next={model.next} class="form" autoComplete="off">
+          <CodeField
+            of="letters and digits"
+            id="backup_code"
+            label={challenge.backupCode}
+            hint={challenge.backupHint}
+            focus={model.backupCode !== ""}
+          />
+          <Submit label={challenge.submit} look="alternative" />
+        </PostForm>
+      </details>
+      <p class="field-hint">{challenge.help}</p>
+      <PostButton action="/users/sign_out" label={challenge.leave} look="link" />
+    </FormPage>
+  );
 }
