@@ -16,7 +16,7 @@ import { List } from "../lists/list.tsx";
 import { type Page, type PageContext, type PartProps, useMessages, usePage } from "../page.ts";
 import { FormEnd } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
-import { InputField, SelectField, TextField } from "../parts/fields.tsx";
+import { fieldsOf, InputField, SelectField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -154,6 +154,8 @@ function FilterForm({ model: { typed, problems } }: PartProps<BulkEndingModel>) 
   const page = usePage();
   const { admin } = page.messages;
   const { bulk } = admin;
+  const labels = { network: bulk.network, olderHours: bulk.olderHours, largerMib: bulk.largerMib };
+  const field = fieldsOf(labels, typed, problems);
   const number = { type: "number", inputMode: "numeric", min: 0, max: 999_999, step: 1 } as const;
   return (
     <Card id="end_many" heading={bulk.endMany}>
@@ -161,28 +163,10 @@ function FilterForm({ model: { typed, problems } }: PartProps<BulkEndingModel>) 
       {problems.all !== undefined && <Notice tone="danger" icon="alert" alert text={problems.all} />}
       <form class="form form-narrow" method="get" action={bulkEndingPath}>
         {page.localeAsked && <input type="hidden" name="locale" value={page.messages.locale.tag} />}
-        <TextField
-          id="network"
-          label={bulk.network}
-          hint={bulk.networkHint}
-          problem={problems.network}
-          value={typed.network}
-        />
+        <TextField {...field("network")} hint={bulk.networkHint} />
         <div class="pair">
-          <InputField
-            id="older_hours"
-            label={bulk.olderHours}
-            problem={problems.olderHours}
-            value={typed.olderHours}
-            input={number}
-          />
-          <InputField
-            id="larger_mib"
-            label={bulk.largerMib}
-            problem={problems.largerMib}
-            value={typed.largerMib}
-            input={number}
-          />
+          <InputField {...field("olderHours")} input={number} />
+          <InputField {...field("largerMib")} input={number} />
         </div>
         <SelectField
           id="owners"

@@ -17,7 +17,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, renderPage, useMessages } from "../page.ts";
 import { Button, Submit } from "../parts/buttons.tsx";
-import { InputField, TextAreaField, TextField } from "../parts/fields.tsx";
+import { fieldsOf, InputField, TextAreaField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { brandingHref, inlineStyle } from "../parts/logo.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -197,6 +197,8 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
   const { name, accent, style, theme, state, outcome, preview } = model;
   const { problems } = state;
   const { admin, formats } = page.messages;
+  const labels = { name: admin.productName, accent: admin.accent, style: admin.style };
+  const field = fieldsOf(labels, { name, accent, style }, problems);
   return (
     <AdminFrame
       page={page}
@@ -213,11 +215,8 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
         <div class="stack">
           <Part part="name" isSet={theme.name !== undefined}>
             <TextField
-              id="name"
-              label={admin.productName}
+              {...field("name")}
               hint={admin.productNameHint({ max: brandNameCharactersMax })}
-              problem={problems.name}
-              value={name}
               placeholder={productName}
               required
             />
@@ -234,21 +233,15 @@ export function themeView(model: ThemeModel, page: PageContext): Page {
           </Part>
           <Part part="accent" isSet={theme.accent !== undefined}>
             <InputField
-              id="accent"
-              label={admin.accent}
+              {...field("accent")}
               hint={admin.accentHint({ least: formats.number(contrastMin) })}
-              problem={problems.accent}
-              value={accent}
               input={{ class: "input admin-accent", type: "color", required: true }}
             />
           </Part>
           <Part part="style" isSet={theme.style !== undefined}>
             <TextAreaField
-              id="style"
-              label={admin.style}
+              {...field("style")}
               hint={admin.styleHint}
-              problem={problems.style}
-              value={style}
               rows={12}
               area={{ class: "input admin-style", dir: "ltr", spellcheck: false }}
             />

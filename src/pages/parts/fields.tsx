@@ -1,6 +1,7 @@
 import type { ComponentChildren, ComponentProps } from "preact";
 import { passwordLimits } from "../../accounts/accounts.ts";
 import type { Range } from "../../config/config.ts";
+import { wireName } from "../../http/errors.ts";
 import { useMessages } from "../page.ts";
 import { ShowButton } from "./buttons.tsx";
 import { keepFirstLineEnd } from "./exact-text.tsx";
@@ -102,6 +103,20 @@ export interface InputFieldProps {
   readonly wrongPassphrase?: string;
   /** Takes the focus where scripts run. */
   readonly focus?: boolean;
+}
+
+/** What the fields of a form have by their names: an id, a label, what was typed and what is wrong with it. */
+export function fieldsOf<Name extends string>(
+  labels: Readonly<Record<Name, string>>,
+  typed: Readonly<Partial<Record<NoInfer<Name>, unknown>>>,
+  problems: Readonly<Partial<Record<NoInfer<Name>, string | undefined>>>,
+) {
+  return (name: Name) => ({
+    id: wireName(name),
+    label: labels[name],
+    value: String(typed[name] ?? ""),
+    problem: problems[name],
+  });
 }
 
 interface InputProps extends InputFieldProps {

@@ -11,7 +11,7 @@ import { List } from "../lists/list.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, untranslated, useMessages } from "../page.ts";
 import { ButtonLink, Submit } from "../parts/buttons.tsx";
 import { Card, PageHeading } from "../parts/card.tsx";
-import { Checkbox, NumberField, SelectField, TextAreaField, TextField } from "../parts/fields.tsx";
+import { Checkbox, fieldsOf, NumberField, SelectField, TextAreaField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { problemsAt } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
@@ -249,9 +249,17 @@ function describePreset({ name, settings, isDefault }: Preset, messages: Message
 function PresetForm({ model }: Props) {
   const messages = useMessages();
   const { typed, state, target } = model;
-  const { presets: text, admin } = messages;
-  const labels = { name: text.name, expireAfterViews: messages.newPush.views, fields: text.fields };
+  const { presets: text, admin, newPush, kinds, formats, profile } = messages;
+  const open = { value: "", label: text.open };
+  const labels = {
+    name: text.name,
+    kind: kinds.label,
+    expireAfterMinutes: newPush.expiry,
+    expireAfterViews: newPush.views,
+    fields: text.fields,
+  };
   const found = problemsAt(labels, state.problems, messages);
+  const field = fieldsOf(labels, typed, state.problems);
   return (
     <Card
       id="preset_heading"
@@ -262,17 +270,29 @@ function PresetForm({ model }: Props) {
       <PostForm class="form" action={target.path} autoComplete="off">
         <input type="hidden" name="was" value={typed.was} />
         <input type="hidden" name="revision" value={String(typed.revision)} />
-        <TextField id="name" label={text.name} value={typed.name} problem={state.problems.name} required />
-        <Settings model={model} />
-        <TextAreaField
-          id="fields"
-          label={text.fields}
-          hint={text.fieldsHint}
-          problem={state.problems.fields}
-          value={typed.fields}
-          rows={3}
-          area={{ spellcheck: false }}
+        <TextField {...field("name")} required />
+        <SelectField
+          {...field("kind")}
+          options={[open, ...kindNames.map((kind) => ({ value: kind, label: kinds[kind] }))]}
         />
+        <SelectField
+          {...field("expireAfterMinutes")}
+          options={[
+            open,
+            ...durationMinutes.map((minutes) => ({ value: String(minutes), label: formats.timeSpan(minutes) })),
+          ]}
+        />
+        <NumberField {...field("expireAfterViews")} range={viewsRange} placeholder={text.open} />
+        {optionNames.map((option) => (
+          <SelectField
+            key={option}
+            id={wireName(option)}
+            label={optionFields[option].label(messages)}
+            value={typed.options[option]}
+            options={[open, { value: "1", label: profile.defaults.on }, { value: "0", label: profile.defaults.off }]}
+          />
+        ))}
+        <TextAreaField {...field("fields")} hint={text.fieldsHint} rows={3} area={{ spellcheck: false }} />
         <Checkbox id="is_default" label={text.isDefault} hint={text.isDefaultHint} checked={typed.isDefault} />
         <div class="form-end">
           {typed.was !== "" && <ButtonLink to={target.path} label={text.make} />}
@@ -280,48 +300,5 @@ function PresetForm({ model }: Props) {
         </div>
       </PostForm>
     </Card>
-  );
-}
-
-function Settings({ model: { typed, state } }: Props) {
-  const messages = useMessages();
-  const { presets: text, newPush, kinds, formats, profile } = messages;
-  const open = { value: "", label: text.open };
-  return (
-    <>
-      <SelectField
-        id="kind"
-        label={kinds.label}
-        value={typed.kind}
-        options={[open, ...kindNames.map((kind) => ({ value: kind, label: kinds[kind] }))]}
-      />
-      <SelectField
-        id="expire_after_minutes"
-        label={newPush.expiry}
-        value={typed.expireAfterMinutes}
-        options={[
-          open,
-          ...durationMinutes.map((minutes) => ({ value: String(minutes), label: formats.timeSpan(minutes) })),
-        ]}
-      />
-      <NumberField
-        id="expire_after_views"
-        label={newPush.views}
-        value={typed.expireAfterViews}
-        problem={state.problems.expireAfterViews}
-        range={viewsRange}
-        placeholder={text.open}
-      />
-      {optionNames.map((option) => (
-        <SelectField
-          key={option}
-          id={wireName(option)}
-          name={wireName(option)}
-          label={optionFields[option].label(messages)}
-          value={typed.options[option]}
-          options={[open, { value: "1", label: profile.defaults.on }, { value: "0", label: profile.defaults.off }]}
-        />
-      ))}
-    </>
   );
 }

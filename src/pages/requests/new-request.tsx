@@ -6,7 +6,7 @@ import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, type PartProps, useMessages } from "../page.ts";
 import { ShowButton, Submit } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
-import { Checkbox, Field, NumberField, TextAreaField, TextField } from "../parts/fields.tsx";
+import { Checkbox, Field, fieldsOf, NumberField, TextAreaField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { Notice, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -130,32 +130,6 @@ async function newRequestModel(page: PageRequest, form: RequestForm, state: Form
   };
 }
 
-function TitleAndNote({ model: { form, state } }: PartProps<NewRequestModel>) {
-  const { requests: text } = useMessages();
-  return (
-    <>
-      <TextField
-        id="title"
-        label={text.title}
-        hint={text.titleHint}
-        problem={state.problems.title}
-        value={form.title}
-        required
-        focus
-      />
-      <TextAreaField
-        id="note"
-        label={text.note}
-        hint={text.noteHint}
-        problem={state.problems.note}
-        value={form.note}
-        rows={3}
-        area={{ autoComplete: "off" }}
-      />
-    </>
-  );
-}
-
 function WantedKinds({ model: { form, state, takesText, takesFiles } }: PartProps<NewRequestModel>) {
   const { requests: text } = useMessages();
   if (takesText && takesFiles) {
@@ -173,30 +147,6 @@ function WantedKinds({ model: { form, state, takesText, takesFiles } }: PartProp
       <input type="hidden" name="wants_text" value={takesText ? "1" : "0"} />
       <input type="hidden" name="wants_files" value={takesFiles ? "1" : "0"} />
     </>
-  );
-}
-
-function Limits({ model: { form, state, daysMax } }: PartProps<NewRequestModel>) {
-  const { requests: text } = useMessages();
-  return (
-    <div class="limits">
-      <NumberField
-        id="answers_max"
-        label={text.answersMax}
-        problem={state.problems.answersMax}
-        value={form.answersMax}
-        range={{ min: 1, max: requestLimits.answersMax }}
-        required
-      />
-      <NumberField
-        id="expire_after_days"
-        label={text.days}
-        problem={state.problems.expireAfterDays}
-        value={form.expireAfterDays}
-        range={{ min: 1, max: daysMax }}
-        required
-      />
-    </div>
   );
 }
 
@@ -245,6 +195,7 @@ export function newRequestView(model: NewRequestModel, page: PageContext): Page 
     expireAfterDays: text.days,
   };
   const found = problemsAt(labels, state.problems, messages);
+  const field = fieldsOf(labels, model.form, state.problems);
   return (
     <Layout page={page} title={text.make} width="wide" scripts={["new-request.js"]} asksFirstAt={newRequestPath}>
       <PageHeading heading={text.make} lead={text.lead} />
@@ -258,11 +209,15 @@ export function newRequestView(model: NewRequestModel, page: PageContext): Page 
       <section class="card">
         <PostForm class="push-form" action={requestsPath} id="request" autoComplete="off">
           <div class="push-content">
-            <TitleAndNote model={model} />
+            <TextField {...field("title")} hint={text.titleHint} required focus />
+            <TextAreaField {...field("note")} hint={text.noteHint} rows={3} area={{ autoComplete: "off" }} />
             <WantedKinds model={model} />
           </div>
           <div class="push-end">
-            <Limits model={model} />
+            <div class="limits">
+              <NumberField {...field("answersMax")} range={{ min: 1, max: requestLimits.answersMax }} required />
+              <NumberField {...field("expireAfterDays")} range={{ min: 1, max: model.daysMax }} required />
+            </div>
             <RequestKey isAnonymous={model.isAnonymous} />
             <input type="hidden" name="recipient" value="" />
             <input type="hidden" name="encryption_check" value="" />

@@ -4,11 +4,11 @@ import { ProofFields } from "../factors/proof.tsx";
 import { type PartProps, useMessages } from "../page.ts";
 import { FormEnd } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
-import { Checkbox, SelectField, TextAreaField, TextField } from "../parts/fields.tsx";
+import { Checkbox, fieldsOf, SelectField, TextAreaField, TextField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import { problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { fieldNames, offeredDays } from "./model.ts";
+import { offeredDays, scopeFields } from "./model.ts";
 import type { TokensModel } from "./take-token.ts";
 
 type Props = PartProps<TokensModel>;
@@ -17,27 +17,18 @@ export function TokenFormCard({ model }: Props) {
   const messages = useMessages();
   const { tokens } = messages;
   const labels = { name: tokens.name, scopes: tokens.mayDo, expiresInDays: tokens.expires, networks: tokens.networks };
-  const found = problemsAt(labels, model.state.problems, messages, { scopes: fieldNames.scopes.create });
+  const found = problemsAt(labels, model.state.problems, messages, { scopes: scopeFields.create });
+  const field = fieldsOf(labels, model.form, model.state.problems);
   return (
     <Card id="make" heading={tokens.make} class="token-form">
       <FormNotices state={model.state} problems={found} />
       <PostForm class="form" action={model.path}>
-        <TextField
-          id={fieldNames.name}
-          label={tokens.name}
-          hint={tokens.nameHint}
-          problem={model.state.problems.name}
-          value={model.form.name}
-          required
-        />
+        <TextField {...field("name")} hint={tokens.nameHint} required />
         <Scopes model={model} />
-        <Expiry model={model} />
+        <SelectField {...field("expiresInDays")} hint={tokens.expiresHint} options={expiryOptions(model, messages)} />
         <TextAreaField
-          id={fieldNames.networks}
-          label={tokens.networks}
+          {...field("networks")}
           hint={tokens.networksHint}
-          problem={model.state.problems.networks}
-          value={model.form.networks}
           rows={2}
           area={{ dir: "ltr", spellcheck: false, autoComplete: "off" }}
         />
@@ -82,7 +73,7 @@ function Scopes({ model }: Props) {
       {allScopes.map((scope) => (
         <Checkbox
           key={scope}
-          id={fieldNames.scopes[scope]}
+          id={scopeFields[scope]}
           label={words[scope].label}
           hint={words[scope].hint}
           checked={form.scopes.includes(scope)}
@@ -92,23 +83,12 @@ function Scopes({ model }: Props) {
   );
 }
 
-function Expiry({ model }: Props) {
-  const { tokens } = useMessages();
-  const { form, state } = model;
+function expiryOptions({ form, state }: TokensModel, { tokens }: Messages) {
   const asked = Number(form.expiresInDays);
   const kept = form.expiresInDays !== "" && state.problems.expiresInDays === undefined && !offeredDays.includes(asked);
   const days = kept ? [...offeredDays, asked] : offeredDays;
-  return (
-    <SelectField
-      id={fieldNames.expiresInDays}
-      label={tokens.expires}
-      hint={tokens.expiresHint}
-      problem={state.problems.expiresInDays}
-      value={form.expiresInDays}
-      options={[
-        { value: "", label: tokens.noExpiry },
-        ...days.map((count) => ({ value: String(count), label: tokens.afterDays({ count }) })),
-      ]}
-    />
-  );
+  return [
+    { value: "", label: tokens.noExpiry },
+    ...days.map((count) => ({ value: String(count), label: tokens.afterDays({ count }) })),
+  ];
 }

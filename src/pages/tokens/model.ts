@@ -1,7 +1,7 @@
 import { allScopes, type Scope, type TokenLimits, tokenLimits } from "../../accounts/accounts.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import { parseNetwork } from "../../base/networks.ts";
-import type { FormFields } from "../../http/body/form-fields.ts";
+import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 
 /** The form as typed. */
@@ -22,12 +22,7 @@ export function tokensPagePath(page: number): string {
   return page === 1 ? tokensPath : `${tokensPath}?page=${page}`;
 }
 
-export const fieldNames = {
-  name: "name",
-  scopes: { create: "may_create", read: "may_read", expire: "may_expire" },
-  expiresInDays: "expires_in_days",
-  networks: "networks",
-} as const;
+export const scopeFields = { create: "may_create", read: "may_read", expire: "may_expire" } as const;
 
 export const offeredDays: readonly number[] = [7, 30, 90, 180, 365, 730];
 /** What most programs need; other choices are made by hand. */
@@ -42,16 +37,12 @@ export function pageNumberOf(given: string | undefined): number {
 
 /** A form without any scope field, as programs may send it, requests all scopes; the page sends unticked boxes too. */
 export function readTokenForm(fields: FormFields): TokenForm {
-  const text = (name: string) => {
-    const value = fields[name];
-    return typeof value === "string" ? value : "";
-  };
-  const hasScopeFields = allScopes.some((scope) => fields[fieldNames.scopes[scope]] !== undefined);
+  const hasScopeFields = allScopes.some((scope) => fields[scopeFields[scope]] !== undefined);
   return {
-    name: text(fieldNames.name).trim(),
-    scopes: hasScopeFields ? allScopes.filter((scope) => text(fieldNames.scopes[scope]) === "1") : allScopes,
-    expiresInDays: text(fieldNames.expiresInDays).trim(),
-    networks: text(fieldNames.networks),
+    name: textOf(fields, "name").trim(),
+    scopes: hasScopeFields ? allScopes.filter((scope) => textOf(fields, scopeFields[scope]) === "1") : allScopes,
+    expiresInDays: textOf(fields, "expires_in_days").trim(),
+    networks: textOf(fields, "networks"),
   };
 }
 
