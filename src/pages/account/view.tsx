@@ -131,6 +131,8 @@ function DataSection() {
 
 function EmailSection({ model }: AccountProps) {
   const { email } = useMessages().profile;
+  const { confirmation } = email;
+  const problem = model.state.problems.email_confirmation;
   return (
     <Section name="email" heading={email.heading}>
       <p>{email.current.parts({ email: <strong dir="ltr">{model.email}</strong> })}</p>
@@ -139,7 +141,31 @@ function EmailSection({ model }: AccountProps) {
           <p>{email.waiting.parts({ email: <strong dir="ltr">{model.unconfirmedEmail}</strong> })}</p>
         </Notice>
       )}
-      {model.mayConfirm && <Confirmation model={model} />}
+      {/* The result is shown here, not at the top of the page. */}
+      {model.mayConfirm && (
+        <div class="stack-small form-narrow">
+          {model.done === "confirmation" ? (
+            <Notice tone="success" icon="check" alert text={confirmation.sent} />
+          ) : (
+            <Notice tone="info" icon="alert" text={confirmation.missing} />
+          )}
+          {problem !== undefined && (
+            <p class="field-problem" id="email_confirmation_problem">
+              {problem}
+            </p>
+          )}
+          <PostForm action={`${accountPath}/email/confirmation`} answerAt="email_section">
+            <div class="form-end">
+              <Submit
+                label={model.done === "confirmation" ? confirmation.again : confirmation.send}
+                look="plain"
+                id="email_confirmation"
+                aria-describedby={problem === undefined ? undefined : "email_confirmation_problem"}
+              />
+            </div>
+          </PostForm>
+        </div>
+      )}
       <PostForm class="form" action={`${accountPath}/email`}>
         <EmailField
           label={email.new}
@@ -152,37 +178,6 @@ function EmailSection({ model }: AccountProps) {
         <FormEnd label={email.submit} />
       </PostForm>
     </Section>
-  );
-}
-
-/** For the current address. The result is shown here, not at the top of the page. */
-function Confirmation({ model }: AccountProps) {
-  const { confirmation } = useMessages().profile.email;
-  const id = "email_confirmation";
-  const problem = model.state.problems[id];
-  return (
-    <div class="stack-small form-narrow">
-      {model.done === "confirmation" ? (
-        <Notice tone="success" icon="check" alert text={confirmation.sent} />
-      ) : (
-        <Notice tone="info" icon="alert" text={confirmation.missing} />
-      )}
-      {problem !== undefined && (
-        <p class="field-problem" id={`${id}_problem`}>
-          {problem}
-        </p>
-      )}
-      <PostForm action={`${accountPath}/email/confirmation`} answerAt="email_section">
-        <div class="form-end">
-          <Submit
-            label={model.done === "confirmation" ? confirmation.again : confirmation.send}
-            look="plain"
-            id={id}
-            aria-describedby={problem === undefined ? undefined : `${id}_problem`}
-          />
-        </div>
-      </PostForm>
-    </div>
   );
 }
 

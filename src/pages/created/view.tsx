@@ -24,7 +24,7 @@ import { SealedLabels, WithKey } from "./sealed-parts.tsx";
  */
 export function createdView(model: CreatedModel, page: PageContext): Page {
   const { messages } = page;
-  const { created } = messages;
+  const { created, secret } = messages;
   const recipient = findMessages(model.recipientTag ?? undefined, page.languages);
   const link = recipient === undefined ? model.link : withLocale(model.link, recipient.locale.tag);
   return (
@@ -67,7 +67,19 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
       {model.mailForm !== null && <MailSection form={model.mailForm} />}
       <PrintedSheet limits={model} recipient={recipient ?? messages} />
       {model.owned !== null && <Opened owned={model.owned} previewPath={model.previewPath} />}
-      <Next model={model} />
+      <div class="page-actions no-print">
+        <ButtonLink to={`/?kind=${model.kind}`} label={created.another} />
+        {model.owned !== null && <ButtonLink to={model.owned.anotherPath} label={created.anotherLike} />}
+        {model.deletePath !== null && (
+          <Confirm
+            icon="trash"
+            label={created.delete}
+            explanation={created.deleteText}
+            confirm={secret.deleteConfirm}
+            action={model.deletePath}
+          />
+        )}
+      </div>
     </Layout>
   );
 }
@@ -230,25 +242,6 @@ function WhatHappens({ model }: PartProps<CreatedModel>) {
         ))}
       </ul>
     </section>
-  );
-}
-
-function Next({ model }: PartProps<CreatedModel>) {
-  const { created, secret } = useMessages();
-  return (
-    <div class="page-actions no-print">
-      <ButtonLink to={`/?kind=${model.kind}`} label={created.another} />
-      {model.owned !== null && <ButtonLink to={model.owned.anotherPath} label={created.anotherLike} />}
-      {model.deletePath !== null && (
-        <Confirm
-          icon="trash"
-          label={created.delete}
-          explanation={created.deleteText}
-          confirm={secret.deleteConfirm}
-          action={model.deletePath}
-        />
-      )}
-    </div>
   );
 }
 

@@ -15,6 +15,7 @@ type SectionProps = PartProps<FactorsModel>;
 
 export function PasskeySection({ model }: SectionProps) {
   const { passkeys } = useMessages().factors;
+  const sent = model.sent?.form === "add_passkey" ? model.sent.state : undefined;
   return (
     <Card id="passkeys" heading={passkeys.heading}>
       <p>{passkeys.text}</p>
@@ -27,7 +28,31 @@ export function PasskeySection({ model }: SectionProps) {
           ))}
         </ul>
       )}
-      {model.passkeysPossible ? <AddForm model={model} /> : <p class="field-hint">{passkeys.noDomain}</p>}
+      {/* A script shows the form in browsers with passkeys; elsewhere a sentence explains why it is missing. */}
+      {model.passkeysPossible ? (
+        <>
+          <PasskeysMissing />
+          <div hidden data-with-passkeys>
+            <PostForm action={passkeysPath} class="form group">
+              {sent !== undefined && <FormNotices state={sent} />}
+              <TextField
+                id="name"
+                label={passkeys.name}
+                hint={passkeys.nameHint}
+                problem={sent?.problems.name}
+                value={model.passkeyName}
+                required
+              />
+              {model.proof !== null && (
+                <ProofFields id="add_passkey_proof" offered={model.proof} problem={sent?.problems.proof} />
+              )}
+              <PasskeyButton action="create" options={newPasskeyOptionsPath} name="passkey" label={passkeys.add} />
+            </PostForm>
+          </div>
+        </>
+      ) : (
+        <p class="field-hint">{passkeys.noDomain}</p>
+      )}
     </Card>
   );
 }
@@ -52,33 +77,5 @@ function Row({ passkey, model }: SectionProps & { readonly passkey: Passkey }) {
         action={removePasskeyPath(passkey.id)}
       />
     </li>
-  );
-}
-
-/** A script shows it in browsers with passkeys; elsewhere a sentence explains why it is missing. */
-function AddForm({ model }: SectionProps) {
-  const { passkeys } = useMessages().factors;
-  const sent = model.sent?.form === "add_passkey" ? model.sent.state : undefined;
-  return (
-    <>
-      <PasskeysMissing />
-      <div hidden data-with-passkeys>
-        <PostForm action={passkeysPath} class="form group">
-          {sent !== undefined && <FormNotices state={sent} />}
-          <TextField
-            id="name"
-            label={passkeys.name}
-            hint={passkeys.nameHint}
-            problem={sent?.problems.name}
-            value={model.passkeyName}
-            required
-          />
-          {model.proof !== null && (
-            <ProofFields id="add_passkey_proof" offered={model.proof} problem={sent?.problems.proof} />
-          )}
-          <PasskeyButton action="create" options={newPasskeyOptionsPath} name="passkey" label={passkeys.add} />
-        </PostForm>
-      </div>
-    </>
   );
 }

@@ -145,12 +145,30 @@ function KindTabs({ model }: PartProps<NewPushModel>) {
   );
 }
 
-/** What differs between the kinds is in parts, which the script replaces. */
+/**
+ * What differs between the kinds is in parts, which the script replaces. Without an account that files need, the form cannot
+ * be sent, so its other controls are hidden.
+ */
 function Content({ form, mayAttachFiles }: FormProps & Pick<NewPushModel, "mayAttachFiles">) {
+  const page = usePage();
+  const { newPush, nav } = page.messages;
   return (
     <div class="push-content" data-part="content">
       {form.kind === "file" && !mayAttachFiles ? (
-        <SignInForFiles />
+        <div class="sign-in-for-files">
+          <Notice tone="info" icon="file">
+            <h2 class="notice-heading">{newPush.filesSignInHeading}</h2>
+            <p>{newPush.filesSignIn}</p>
+          </Notice>
+          {page.signIns && (
+            <a
+              class="button button-primary button-large"
+              href={pageHref(page, `/users/sign_in?next=${encodeURIComponent("/?kind=file")}`)}
+            >
+              {nav.signIn}
+            </a>
+          )}
+        </div>
       ) : (
         <>
           <Controls group="files" form={form} />
@@ -314,28 +332,6 @@ function UnsealedChoice({ isShown }: { readonly isShown: boolean }) {
         </noscript>
       )}
     </>
-  );
-}
-
-/** In place of the files; the form cannot be sent then, so its other controls are hidden. */
-function SignInForFiles() {
-  const page = usePage();
-  const { newPush, nav } = page.messages;
-  return (
-    <div class="sign-in-for-files">
-      <Notice tone="info" icon="file">
-        <h2 class="notice-heading">{newPush.filesSignInHeading}</h2>
-        <p>{newPush.filesSignIn}</p>
-      </Notice>
-      {page.signIns && (
-        <a
-          class="button button-primary button-large"
-          href={pageHref(page, `/users/sign_in?next=${encodeURIComponent("/?kind=file")}`)}
-        >
-          {nav.signIn}
-        </a>
-      )}
-    </div>
   );
 }
 

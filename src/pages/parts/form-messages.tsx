@@ -3,7 +3,8 @@ import { signInPath } from "../../http/authentication.ts";
 import { pageHref, useMessages, usePage } from "../page.ts";
 import type { FormState } from "../take-form.ts";
 import { Submit } from "./buttons.tsx";
-import { type FieldProblem, Notice, ProblemSummary } from "./notice.tsx";
+import { Icon } from "./icon.tsx";
+import { type FieldProblem, Notice } from "./notice.tsx";
 import { UnsentNotice } from "./unsent-notice.tsx";
 
 interface FormMessagesProps {
@@ -69,7 +70,22 @@ export function FormNotices({ state, problems = [], withoutAccountForm, children
           <p>{edit.changedText}</p>
         </Notice>
       )}
-      {problems.length > 0 && <ProblemSummary heading={text.heading} problems={problems} />}
+      {/* All problems, each with a link to its field. Takes the focus where scripts run. */}
+      {problems.length > 0 && (
+        <div class="notice notice-danger" role="alert" tabIndex={-1} data-focus>
+          <Icon name="alert" />
+          <div class="notice-text">
+            <h2 class="notice-heading">{text.heading}</h2>
+            <ul>
+              {problems.map(({ fieldId, message }) => (
+                <li key={fieldId}>
+                  <a href={`#${fieldId}`}>{message}</a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        </div>
+      )}
     </>
   );
 }

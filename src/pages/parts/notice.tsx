@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import { useMessages } from "../page.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 export interface NoticeProps {
@@ -26,28 +25,6 @@ export function Notice({ tone, icon, alert = false, text, children }: NoticeProp
   );
 }
 
-export interface TooManyNoticeProps {
-  /** null: there were not too many attempts. */
-  readonly waitSeconds: number | null;
-  /** A form whose submit button a script disables until the wait is over. */
-  readonly formId?: string;
-}
-
-export function TooManyNotice({ waitSeconds, formId }: TooManyNoticeProps) {
-  const { problems } = useMessages();
-  if (waitSeconds === null) return null;
-  const waiting = formId !== undefined && {
-    "data-wait-form": formId,
-    "data-wait-seconds": waitSeconds,
-    "data-wait-over": problems.waitOver,
-  };
-  return (
-    <Notice tone="danger" icon="clock" alert>
-      <p {...waiting}>{problems.tooManyAttempts({ count: waitSeconds })}</p>
-    </Notice>
-  );
-}
-
 export interface FieldProblem {
   readonly fieldId: string;
   /** Includes the label of the field. */
@@ -67,30 +44,6 @@ export function problemsAt<Name extends string>(
       ? []
       : [{ fieldId: ids?.[name] ?? wireName(name), message: problems.of({ field, problem }) }];
   });
-}
-
-export interface ProblemSummaryProps {
-  readonly heading: string;
-  readonly problems: readonly FieldProblem[];
-}
-
-/** All problems of a form, each with a link to its field. Takes the focus where scripts run. */
-export function ProblemSummary({ heading, problems }: ProblemSummaryProps) {
-  return (
-    <div class="notice notice-danger" role="alert" tabIndex={-1} data-focus>
-      <Icon name="alert" />
-      <div class="notice-text">
-        <h2 class="notice-heading">{heading}</h2>
-        <ul>
-          {problems.map(({ fieldId, message }) => (
-            <li key={fieldId}>
-              <a href={`#${fieldId}`}>{message}</a>
-            </li>
-          ))}
-        </ul>
-      </div>
-    </div>
-  );
 }
 
 export interface MessageCardProps {

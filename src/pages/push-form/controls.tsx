@@ -101,14 +101,44 @@ function TextArea({ field, form, hint, placeholder, rows, required }: TextAreaPr
   );
 }
 
+/** The files that a push has, each with a box that removes it, and new ones. */
 export function FilesControl(props: ControlProps) {
-  const { edit } = useMessages();
+  const { edit, formats } = useMessages();
   const { field, form } = props;
   const { edited, takesFiles } = form;
   if (edited === null) return <FileInput {...props} />;
   return (
     <>
-      {edited.files.length > 0 && <KeptFiles files={edited.files} removedIds={form.removedFileIds} />}
+      {edited.files.length > 0 && (
+        <fieldset
+          class="stack-small kept-files"
+          id="push_kept_files"
+          data-stored
+          aria-describedby="push_remove_files_hint"
+        >
+          <legend class="field-label">{edit.files}</legend>
+          <p class="field-hint" id="push_remove_files_hint">
+            {edit.filesRemoveHint}
+          </p>
+          <ul class="chosen-files">
+            {edited.files.map(({ id, filename, sizeBytes }) => (
+              <li key={id}>
+                <label class="tick">
+                  <input
+                    type="checkbox"
+                    name="push[remove_files][]"
+                    value={id}
+                    checked={form.removedFileIds.includes(id)}
+                    data-kept-bytes={sizeBytes}
+                  />
+                  <span>{edit.removeFile.parts({ filename: <bdi key="filename">{filename}</bdi> })}</span>
+                </label>
+                <span class="field-hint">{formats.bytes(sizeBytes)}</span>
+              </li>
+            ))}
+          </ul>
+        </fieldset>
+      )}
       {takesFiles ? (
         <FileInput {...props} />
       ) : (
@@ -117,41 +147,6 @@ export function FilesControl(props: ControlProps) {
         </p>
       )}
     </>
-  );
-}
-
-interface KeptFilesProps {
-  readonly files: NonNullable<PushForm["edited"]>["files"];
-  readonly removedIds: PushForm["removedFileIds"];
-}
-
-/** The files that a push has, each with a box that removes it. */
-function KeptFiles({ files, removedIds }: KeptFilesProps) {
-  const { edit, formats } = useMessages();
-  return (
-    <fieldset class="stack-small kept-files" id="push_kept_files" data-stored aria-describedby="push_remove_files_hint">
-      <legend class="field-label">{edit.files}</legend>
-      <p class="field-hint" id="push_remove_files_hint">
-        {edit.filesRemoveHint}
-      </p>
-      <ul class="chosen-files">
-        {files.map(({ id, filename, sizeBytes }) => (
-          <li key={id}>
-            <label class="tick">
-              <input
-                type="checkbox"
-                name="push[remove_files][]"
-                value={id}
-                checked={removedIds.includes(id)}
-                data-kept-bytes={sizeBytes}
-              />
-              <span>{edit.removeFile.parts({ filename: <bdi key="filename">{filename}</bdi> })}</span>
-            </label>
-            <span class="field-hint">{formats.bytes(sizeBytes)}</span>
-          </li>
-        ))}
-      </ul>
-    </fieldset>
   );
 }
 
@@ -322,6 +317,7 @@ const syllablesOffered = 12;
 function Generator({ settings }: { readonly settings: Config["generator"] }) {
   const { generator } = useMessages();
   const { startsWithSyllables, syllableLetters } = settings;
+  const answers = { replace: generator.replace, insert: generator.insert, "": generator.keep };
   return (
     <div class="line generator" hidden data-scripted data-generator="push_payload">
       <Button label={generator.heading} icon="dice" data-generate />
@@ -364,7 +360,13 @@ function Generator({ settings }: { readonly settings: Config["generator"] }) {
         </div>
       </details>
       <p class="field-hint" role="status" data-strength={generator.strength({ bits: "{bits}" })} />
-      <GeneratorAsk />
+      {/* Shown when the text area has a text already. */}
+      <fieldset class="line generator-ask" hidden data-ask>
+        <legend>{generator.ask}</legend>
+        {Object.entries(answers).map(([answer, label]) => (
+          <Button label={label} look="small" key={answer} data-put={answer} />
+        ))}
+      </fieldset>
     </div>
   );
 }
@@ -384,20 +386,6 @@ function GeneratorModes({ startsWithSyllables }: { readonly startsWithSyllables:
           <input type="radio" name="generator_mode" value={value} form="" checked={checked} />
           <span>{label}</span>
         </label>
-      ))}
-    </fieldset>
-  );
-}
-
-/** Shown when the text area has a text already. */
-function GeneratorAsk() {
-  const { generator } = useMessages();
-  const answers = { replace: generator.replace, insert: generator.insert, "": generator.keep };
-  return (
-    <fieldset class="line generator-ask" hidden data-ask>
-      <legend>{generator.ask}</legend>
-      {Object.entries(answers).map(([answer, label]) => (
-        <Button label={label} look="small" key={answer} data-put={answer} />
       ))}
     </fieldset>
   );

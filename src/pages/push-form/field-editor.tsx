@@ -80,45 +80,39 @@ export function FieldEditorParts() {
         <Button label={fields.useText} look="small" data-use-text />
       </div>
       <template data-row>
-        <EmptyRow texts={fields} />
+        <div class="field-row">
+          <label>
+            <span class="field-label">{fields.label}</span>
+            <input class="input" data-label dir="auto" autoComplete="off" spellcheck={false} />
+          </label>
+          <label>
+            <span class="field-label">{fields.type}</span>
+            <select class="input" data-type autoComplete="off">
+              {fieldTypes.map((type) => (
+                <option key={type} value={type}>
+                  {fields.types[type]}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="field-row-value">
+            <span class="field-label">{fields.value}</span>
+            <textarea
+              class="input input-secret"
+              data-value
+              rows={1}
+              dir="auto"
+              spellcheck={false}
+              autoComplete="off"
+              autoCapitalize="off"
+            />
+          </label>
+          <button type="button" class="button button-icon" data-remove aria-label={fields.remove}>
+            <Icon name="trash" />
+          </button>
+          <p class="field-problem" role="alert" hidden data-row-problem />
+        </div>
       </template>
     </template>
-  );
-}
-
-function EmptyRow({ texts }: { readonly texts: Messages["newPush"]["fields"] }) {
-  return (
-    <div class="field-row">
-      <label>
-        <span class="field-label">{texts.label}</span>
-        <input class="input" data-label dir="auto" autoComplete="off" spellcheck={false} />
-      </label>
-      <label>
-        <span class="field-label">{texts.type}</span>
-        <select class="input" data-type autoComplete="off">
-          {fieldTypes.map((type) => (
-            <option key={type} value={type}>
-              {texts.types[type]}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field-row-value">
-        <span class="field-label">{texts.value}</span>
-        <textarea
-          class="input input-secret"
-          data-value
-          rows={1}
-          dir="auto"
-          spellcheck={false}
-          autoComplete="off"
-          autoCapitalize="off"
-        />
-      </label>
-      <button type="button" class="button button-icon" data-remove aria-label={texts.remove}>
-        <Icon name="trash" />
-      </button>
-      <p class="field-problem" role="alert" hidden data-row-problem />
-    </div>
   );
 }

@@ -32,16 +32,6 @@ export function OptionControls({ form }: FormProps) {
   );
 }
 
-/** It is not among the options, which a script replaces by those of another kind. */
-export function SenderControls({ form }: FormProps) {
-  if (!offersAny("sender", form)) return null;
-  return (
-    <div class="group">
-      <Controls group="sender" form={form} />
-    </div>
-  );
-}
-
 export function LabelControls({ form }: FormProps) {
   const messages = useMessages();
   const { newPush } = messages;
@@ -56,20 +46,6 @@ export function LabelControls({ form }: FormProps) {
   );
 }
 
-/** Emails about a push: its link to recipients, and notifications of its views to its owner. */
-export function MailControls({ form }: FormProps) {
-  const messages = useMessages();
-  const { viewsAfterConfirmation } = form.mails;
-  if (!offersAny("mail", form) && !viewsAfterConfirmation) return null;
-  return (
-    <fieldset class="group">
-      <legend>{messages.pushEmails.legend}</legend>
-      <Controls group="mail" form={form} />
-      {viewsAfterConfirmation && <ConfirmFirst />}
-    </fieldset>
-  );
-}
-
 const folded = ["options", "sender", "labels", "mail"] as const;
 
 /**
@@ -78,7 +54,8 @@ const folded = ["options", "sender", "labels", "mail"] as const;
  */
 export function MoreOptions({ form }: FormProps) {
   const page = usePage();
-  const { newPush } = page.messages;
+  const { newPush, pushEmails } = page.messages;
+  const { viewsAfterConfirmation } = form.mails;
   // Labels are a reason to edit a push: they are not folded there.
   const hasLabels = page.user !== null && form.edited === null;
   const groups = folded.filter((group) => (group === "labels" ? hasLabels : group !== "sender" || page.user !== null));
@@ -101,9 +78,20 @@ export function MoreOptions({ form }: FormProps) {
         <div data-part="options">
           <OptionControls form={form} />
         </div>
-        <SenderControls form={form} />
+        {/* It is not among the options, which a script replaces by those of another kind. */}
+        {offersAny("sender", form) && (
+          <div class="group">
+            <Controls group="sender" form={form} />
+          </div>
+        )}
         {hasLabels && <LabelControls form={form} />}
-        <MailControls form={form} />
+        {(offersAny("mail", form) || viewsAfterConfirmation) && (
+          <fieldset class="group">
+            <legend>{pushEmails.legend}</legend>
+            <Controls group="mail" form={form} />
+            {viewsAfterConfirmation && <ConfirmFirst />}
+          </fieldset>
+        )}
       </div>
     </details>
   );

@@ -7,7 +7,7 @@ import { type Page, type PageContext, type PartProps, pageHref, useMessages, use
 import { ShowButton, Submit } from "../parts/buttons.tsx";
 import { InputField } from "../parts/fields.tsx";
 import { Emblem } from "../parts/logo.tsx";
-import { Notice, TooManyNotice } from "../parts/notice.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { ShortTime } from "../parts/times.tsx";
 import type { StepModel } from "./model.ts";
@@ -17,7 +17,8 @@ const formId = "open";
 /** The retrieval step and the passphrase prompt: says what a click does, and shows nothing of the secret. */
 export function stepView(model: StepModel, page: PageContext): Page {
   const { messages } = page;
-  const { step } = messages;
+  const { step, problems } = messages;
+  const { refusal } = model;
   return (
     <Layout
       page={page}
@@ -30,12 +31,15 @@ export function stepView(model: StepModel, page: PageContext): Page {
         <Emblem />
         <h1>{headingOf(model, step)}</h1>
         <p class="lead">{leadOf(model, step)}</p>
-        <TooManyNotice
-          waitSeconds={model.refusal?.reason === "too_many" ? model.refusal.retryAfterSeconds : null}
-          formId={formId}
-        />
-        {model.refusal?.reason === "used" && <Notice tone="warning" icon="eye" alert text={step.used} />}
-        {model.refusal === null && <OpenedBefore counts={model.viewer === "recipient"} />}
+        {refusal?.reason === "too_many" && (
+          <Notice tone="danger" icon="clock" alert>
+            <p data-wait-form={formId} data-wait-seconds={refusal.retryAfterSeconds} data-wait-over={problems.waitOver}>
+              {problems.tooManyAttempts({ count: refusal.retryAfterSeconds })}
+            </p>
+          </Notice>
+        )}
+        {refusal?.reason === "used" && <Notice tone="warning" icon="eye" alert text={step.used} />}
+        {refusal === null && <OpenedBefore counts={model.viewer === "recipient"} />}
         <SealedStep model={model}>
           <OpeningFailed />
           <PostForm class="form" id={formId} action={model.action} autoComplete="off" opensInPlace={model.retrySeconds}>
@@ -44,7 +48,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
               <InputField
                 id="passphrase"
                 label={step.passphrase}
-                problem={model.refusal?.reason === "wrong" ? step.wrong : undefined}
+                problem={refusal?.reason === "wrong" ? step.wrong : undefined}
                 input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
                 inside={<ShowButton of="passphrase" />}
                 focus
@@ -53,7 +57,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
             <Submit label={step.open} icon="key" look="wide" />
           </PostForm>
         </SealedStep>
-        {model.refusal?.reason !== "too_many" && <Until model={model} />}
+        {refusal?.reason !== "too_many" && <Until model={model} />}
         {model.auditPath !== null && <a href={pageHref(page, model.auditPath)}>{step.audit}</a>}
         {model.viewer === "recipient" && <About />}
       </div>

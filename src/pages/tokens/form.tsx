@@ -18,13 +18,33 @@ export function TokenFormCard({ model }: Props) {
   const { tokens } = messages;
   const labels = { name: tokens.name, scopes: tokens.mayDo, expiresInDays: tokens.expires, networks: tokens.networks };
   const found = problemsAt(labels, model.state.problems, messages, { scopes: scopeFields.create });
+  const words = scopeWords(messages, model.isService);
   const field = fieldsOf(labels, model.form, model.state.problems);
   return (
     <Card id="make" heading={tokens.make} class="token-form">
       <FormNotices state={model.state} problems={found} />
       <PostForm class="form" action={model.path}>
         <TextField {...field("name")} hint={tokens.nameHint} required />
-        <Scopes model={model} />
+        <fieldset
+          class="choices"
+          aria-describedby={model.state.problems.scopes === undefined ? undefined : "scopes_problem"}
+        >
+          <legend class="field-label">{tokens.mayDo}</legend>
+          {model.state.problems.scopes !== undefined && (
+            <p class="field-problem" id="scopes_problem">
+              {model.state.problems.scopes}
+            </p>
+          )}
+          {allScopes.map((scope) => (
+            <Checkbox
+              key={scope}
+              id={scopeFields[scope]}
+              label={words[scope].label}
+              hint={words[scope].hint}
+              checked={model.form.scopes.includes(scope)}
+            />
+          ))}
+        </fieldset>
         <SelectField {...field("expiresInDays")} hint={tokens.expiresHint} options={expiryOptions(model, messages)} />
         <TextAreaField
           {...field("networks")}
@@ -56,31 +76,6 @@ export function scopeWords({ tokens, admin }: Messages, isService: boolean) {
     read: { label: tokens.mayRead, hint: tokens.mayReadText },
     expire: { label: tokens.mayExpire, hint: tokens.mayExpireText },
   } as const;
-}
-
-function Scopes({ model }: Props) {
-  const messages = useMessages();
-  const { form, state, isService } = model;
-  const words = scopeWords(messages, isService);
-  return (
-    <fieldset class="choices" aria-describedby={state.problems.scopes === undefined ? undefined : "scopes_problem"}>
-      <legend class="field-label">{messages.tokens.mayDo}</legend>
-      {state.problems.scopes !== undefined && (
-        <p class="field-problem" id="scopes_problem">
-          {state.problems.scopes}
-        </p>
-      )}
-      {allScopes.map((scope) => (
-        <Checkbox
-          key={scope}
-          id={scopeFields[scope]}
-          label={words[scope].label}
-          hint={words[scope].hint}
-          checked={form.scopes.includes(scope)}
-        />
-      ))}
-    </fieldset>
-  );
 }
 
 function expiryOptions({ form, state }: TokensModel, { tokens }: Messages) {
