@@ -6,6 +6,7 @@ import type { Random } from "../base/random.ts";
 import { BlobMissingError, type BlobStore } from "../blobs/blob-store.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { sealedLength } from "../crypto/stream-seal.ts";
+import { moveMarkNames, refuseMoveMarks } from "../database/move-marks.ts";
 import { schemaVersions } from "../database/schema/versions.ts";
 import { openSecret } from "../pushes/vault.ts";
 import { type BackupTarget, createFolderTarget, createPipeTarget, createTarTarget } from "./backup-target.ts";
@@ -131,6 +132,8 @@ class BackupWriter {
   async #copyBlobs(): Promise<readonly LiveBlob[]> {
     const missing: LiveBlob[] = [];
     using copy = new DatabaseCopy(this.#copyPath);
+    // A restore would open links that have been used up in the other database.
+    refuseMoveMarks(copy.marksAmong(moveMarkNames));
     for (const blob of allBlobs(copy)) {
       this.#deps.signal.throwIfAborted();
       const path = blobPathInBackup(blob.blobKey);

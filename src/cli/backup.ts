@@ -7,10 +7,12 @@ import type { Manifest } from "../backup/manifest.ts";
 import { type BackupSource, openBackup, openPipe, readBackup } from "../backup/read-backup.ts";
 import { type RestoreReport, type RestoreRequest, restoreBackup } from "../backup/restore-backup.ts";
 import type { Config } from "../config/config.ts";
+import { refuseUnfinishedRestore } from "../config/data-folder.ts";
 import { createKeyring, type Keyring } from "../crypto/keyring.ts";
 import { embeddedFileOf, refuseForeignFile } from "../database/open-database.ts";
 import { openBlobs, openDomain } from "../domain.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
+import { counted } from "./counted.ts";
 import { CommandRefused } from "./errors.ts";
 import { eventsFor, findMasterKeys, getMasterKeys, refuseWithoutData, shell } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
@@ -65,6 +67,7 @@ async function runBackup(io: CliIo, to: string): Promise<void> {
   }
   const config = getConfig(io);
   const databasePath = getEmbeddedDatabase(config);
+  refuseUnfinishedRestore(config.dataDir);
   await refuseWithoutData(config, io);
   const masterKeys = getMasterKeys(config, io.random);
   for (const warning of masterKeys.warnings) io.stderr(`${warning}\n`);
@@ -108,8 +111,8 @@ function backupSentences({ manifest, readBack }: BackupReport, to: string): read
 function described({ counts, createdAt, keyIds }: Manifest): string {
   const { pushes, livePushes, files, users } = counts;
   return (
-    `the state of ${new Date(createdAt).toISOString()}, ${pushes} pushes (${livePushes} of them live, with ${files} ` +
-    `files), ${users} users, encrypted under key ${keyIds.join(", ")}`
+    `the state of ${new Date(createdAt).toISOString()}, ${counted(pushes, "push", "pushes")} (${livePushes} of them live, with ` +
+    `${counted(files, "file")}), ${counted(users, "user")}, encrypted under ${keyIds.length === 1 ? "key" : "keys"} ${keyIds.join(", ")}`
   );
 }
 
@@ -226,13 +229,13 @@ function restoreSentences({ manifest, pushesEnded, cleared }: RestoreReport, req
   return [
     `Restored to ${config.dataDir}: ${described(manifest)}.`,
     endedAll
-      ? `Ended ${pushesEnded} pushes: their links do not work any more.`
+      ? `Ended ${counted(pushesEnded, "push", "pushes")}: their links do not work any more.`
       : `Live pushes have the views they had at the backup${pushesEnded === 0 ? "" : `, except ${pushesEnded}, which have ended because the backup does not contain their files`}.`,
-    `Ended ${sessionsEnded} sessions; links in emails are invalid; ${emailsDropped} queued emails were dropped.`,
+    `Ended ${counted(sessionsEnded, "session")}; links in emails are invalid; dropped ${counted(emailsDropped, "queued email")}.`,
     "Download addresses are invalid, retrievals cannot be repeated, and unfinished uploads were dropped.",
     !request.keepTokens
-      ? `Revoked ${tokensRevoked} API tokens.`
-      : `${tokensInUse} API tokens work, including any that were revoked after the backup.`,
+      ? `Revoked ${counted(tokensRevoked, "API token")}.`
+      : `API tokens work (${tokensInUse}), including any that were revoked after the backup.`,
     "Users, passwords, two-step sign-in and backup codes are as they were at the backup: check users that were disabled or " +
       `deleted, or that changed their password, after it ("user list").`,
   ];

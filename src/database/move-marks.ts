@@ -44,13 +44,20 @@ export async function removeMovedAway(db: Database): Promise<boolean> {
 
 /** Servers on two copies could reveal a secret twice. @throws Error with a sentence for the operator. */
 export async function refuseMovedDatabase(db: Database): Promise<void> {
-  if ((await findUnfinishedMove(db.read)) !== undefined) {
+  const marks = [];
+  for (const name of moveMarkNames) if ((await db.read.one(readMark, name)) !== undefined) marks.push(name);
+  refuseMoveMarks(marks);
+}
+
+/** @param marks those of a database among `moveMarkNames`. @throws Error with a sentence for the operator. */
+export function refuseMoveMarks(marks: readonly string[]): void {
+  if (marks.includes(unfinishedName)) {
     throw new Error("A move into this database was not finished: run the same `sealpush move` again.");
   }
-  if (await isMovedAway(db.read)) {
+  if (marks.includes(movedAwayName)) {
     throw new Error(
-      "The data of this database were moved to another one, or are being moved: set DATABASE_URL to that one. To keep " +
-        "using this one, and never the other, run `sealpush move --reopen` with its address.",
+      "The data of this database were moved to another one, or are being moved: set DATABASE_URL (while SEALPUSH_MOVE_IN " +
+        "is set: SEALPUSH_DATABASE_URL) to that one. To keep using this one, and never the other, run `sealpush move --reopen` with its address.",
     );
   }
 }

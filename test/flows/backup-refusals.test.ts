@@ -240,6 +240,7 @@ describe("existing data", () => {
     await expect(fixture.open(dataDir)).rejects.toThrow(sentence);
     // Also where its database is in place already.
     for (const command of [
+      ["backup", "--to", join(fixture.backupDir, "b2")],
       ["user", "list"],
       ["user", "create", "--email", "a@example.com", "--show-password"],
     ]) {

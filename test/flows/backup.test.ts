@@ -88,7 +88,7 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
     const source = await fixture.open();
     const known = await fill(source);
     const said = await way.backUp(fixture);
-    expect(said).toMatch(/5 pushes \(4 of them live, with 1 files\), 0 users, encrypted under key [0-9a-f]{8}\./);
+    expect(said).toMatch(/5 pushes \(4 of them live, with 1 file\), 0 users, encrypted under key [0-9a-f]{8}\./);
     // Later changes are not in the backup.
     expect(await claim(source.domain, known.once)).toBe("opened once");
 
@@ -270,8 +270,8 @@ test("a restore ends all sessions, voids links and codes, drops queued emails an
   const restore = ["restore", "--from", join(fixture.backupDir, "b"), "--keep-open"];
   const kept = join(fixture.backupDir, "kept");
   const said = await fixture.run([...restore, "--keep-tokens"], { dataDir: kept });
-  expect(said).toContain("Ended 1 sessions; links in emails are invalid; 1 queued emails were dropped.");
-  expect(said).toContain("1 API tokens work");
+  expect(said).toContain("Ended 1 session; links in emails are invalid; dropped 1 queued email.");
+  expect(said).toContain("API tokens work (1)");
   expect(leftOf(databaseFile(kept))).toEqual({
     rows: 0,
     lastStep: Math.floor(fixture.clock.now() / 30_000),
@@ -285,7 +285,7 @@ test("a restore ends all sessions, voids links and codes, drops queued emails an
   expect(await (await fixture.open(kept)).domain.accounts.scim.findByExternalId("p-1")).toEqual(provisioned);
 
   const revoked = join(fixture.backupDir, "revoked");
-  expect(await fixture.run(restore, { dataDir: revoked })).toContain("Revoked 1 API tokens.");
+  expect(await fixture.run(restore, { dataDir: revoked })).toContain("Revoked 1 API token.");
   expect(leftOf(databaseFile(revoked))).toMatchObject({ tokensInUse: 0 });
   expect(await authenticate(revoked)).toBeUndefined();
 });

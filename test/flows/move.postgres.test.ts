@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
@@ -124,6 +125,10 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   expect(there.stdout).toContain("both databases were read completely and are equal");
   await expect(startAt(databases, databases.sqlite, clock)).rejects.toThrow(/were moved to another one/);
   await expectMovedAway(databases, databases.sqlite);
+  const backupDir = makeFolder();
+  const backup = await runProgram(["backup", "--to", join(backupDir, "b")], settingsAt(databases, databases.sqlite));
+  expect(backup).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/^The data of this database were moved/) });
+  expect(readdirSync(backupDir)).toEqual([]);
 
   const moved = await startAt(databases, databases.postgres, clock);
   // The claim cannot be repeated after the move, so its payload is not moved either.

@@ -86,6 +86,12 @@ export class DatabaseCopy implements Disposable {
     });
   }
 
+  /** Those of the marks that the database has. */
+  marksAmong(names: readonly string[]): readonly string[] {
+    const text = "SELECT name FROM meta WHERE name = ?";
+    return this.#query(() => names.filter((name) => this.#connection.prepare(text).get(name) !== undefined));
+  }
+
   /** undefined: no server has used the database yet. */
   indexSecretSealed(): Buffer | undefined {
     const text = "SELECT value FROM meta WHERE name = 'index_secret'";
