@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import type { Command } from "commander";
 import { renewAccess } from "../accounts/store/renew-access.ts";
 import { themeParts } from "../branding/store/branding.ts";
+import type { Config } from "../config/config.ts";
 import { createProcessRegistry } from "../database/processes.ts";
 import type { Domain } from "../domain.ts";
 import { importedRows } from "../import/store/imported-rows.ts";
@@ -23,6 +25,16 @@ PWPUSH_MASTER_KEY_PREVIOUS; restart the server; run "keys rotate" with the same 
 const replacementHelp = `
 Everybody has to sign in again, with the same password and second factor. All API tokens, emailed links and backup codes end. Links of
 pushes keep working. It is one transaction: if it is interrupted, nothing has changed.`;
+
+/** The settings name no key of this server then, so there is none to change to. @throws CommandRefused */
+function refuseWhileMovedIn({ moveIn, dataDir }: Config): void {
+  if (moveIn === undefined) return;
+  throw new CommandRefused(
+    "While SEALPUSH_MOVE_IN is set, PWPUSH_MASTER_KEY and PWPUSH_MASTER_KEY_PREVIOUS are Password Pusher's, and this server has " +
+      `one key, ${join(dataDir, "master.key")}. To change it, first remove SEALPUSH_MOVE_IN together with the variables of ` +
+      'Password Pusher. See "Change the key" in docs/operations.md.',
+  );
+}
 
 /**
  * In one transaction, so that an interruption changes nothing. @returns how many rows got a new MAC.
@@ -78,6 +90,7 @@ export function addKeyCommands(program: Command, { io }: CommandDeps): void {
     .addHelpText("after", rotationHelp)
     .action(async () => {
       const config = getConfig(io);
+      refuseWhileMovedIn(config);
       await refuseWithoutData(config, io);
       await withDomain(config, io, async ({ db, keyring }) => {
         const report = await rotateKeys({ db, keyring, columns: rotatedColumns, clock: io.clock, pause: io.pause });

@@ -1,18 +1,20 @@
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import { makeDataFolder } from "../config/data-folder.ts";
+import { ownDatabaseName } from "../config/topics/move-in.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import type { Database } from "../database/database.ts";
 import { embeddedFileOf } from "../database/open-database.ts";
 import { type MoveReport, moveDatabase, reopenDatabase } from "../move/move.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { getMasterKeys, openDatabaseOf, refuseWithoutData } from "./open-domain.ts";
-import { getConfig } from "./settings.ts";
+import { getConfig, loadSettings } from "./settings.ts";
 
 const moveHelp = `
 Stop all servers first. Addresses have the form of DATABASE_URL; the master key comes from the settings. Run the same
-command again to continue an interrupted move. Afterwards no server starts on the source: set DATABASE_URL to the
-destination, and keep DATA_DIR and the bucket as they are, since files are not moved. See docs/operations.md.`;
+command again to continue an interrupted move. Afterwards no server starts on the source: set DATABASE_URL (while
+SEALPUSH_MOVE_IN is set: SEALPUSH_DATABASE_URL) to the destination, and keep DATA_DIR and the bucket as they are, since
+files are not moved. See docs/operations.md.`;
 
 interface Options {
   readonly from?: string;
@@ -52,14 +54,14 @@ async function runMove(io: CliIo, fromAddress: string, toAddress: string): Promi
     clock: io.clock,
     onProgress: (table, rows) => io.stderr(`${table}: ${rows}\n`),
   });
-  for (const line of linesOf(report)) io.stdout(`${line}\n`);
+  for (const line of linesOf(report, ownDatabaseName(to.moveIn))) io.stdout(`${line}\n`);
 }
 
-function linesOf({ resumed, tables }: MoveReport): readonly string[] {
+function linesOf({ resumed, tables }: MoveReport, databaseName: string): readonly string[] {
   return [
     ...tables.map(({ name, rows, digest }) => `${name.padEnd(20)} ${String(rows).padStart(10)} rows  ${digest}`),
     `${resumed ? "Continued and moved" : "Moved"} all data; both databases were read completely and are equal.`,
-    "Now set DATABASE_URL to the destination. No server starts on the source any more; files stay where they are.",
+    `Now set ${databaseName} to the destination. No server starts on the source any more; files stay where they are.`,
   ];
 }
 
@@ -77,8 +79,10 @@ async function runReopen(io: CliIo, address: string): Promise<void> {
 
 /** The settings with another database. @throws WrongSettings, whose sentences never repeat the address. */
 function configAt(io: CliIo, address: string): Config {
-  const { DATABASE_URL_FILE: _elsewhere, ...environment } = io.environment;
-  return getConfig({ environment: { ...environment, DATABASE_URL: address } });
+  const { given } = loadSettings(io.environment);
+  const name = ownDatabaseName(given.SEALPUSH_MOVE_IN);
+  const { [`${name}_FILE`]: _elsewhere, ...environment } = io.environment;
+  return getConfig({ environment: { ...environment, [name]: address } });
 }
 
 async function open(config: Config, io: CliIo): Promise<AsyncDisposable & { readonly db: Database }> {

@@ -5,6 +5,7 @@ import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import { refuseUnfinishedRestore } from "../config/data-folder.ts";
 import { readOrMakeMasterKeyFile } from "../config/master-key-file.ts";
+import { ownDatabaseName } from "../config/topics/move-in.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
 import { refuseMovedDatabase } from "../database/move-marks.ts";
@@ -74,16 +75,16 @@ export function eventsFor(io: CliIo): Events {
 /** @throws CommandRefused if there is no data: a command must not create an empty database in a wrong folder. */
 export async function refuseWithoutData(config: Config, io: CliIo): Promise<void> {
   if (!(await isMissing(config, io))) return;
-  const [what, setting] = describeMissing(config.database);
+  const [what, setting] = describeMissing(config);
   throw new CommandRefused(`There is ${what} yet: start the server, create a user, or check ${setting}.`);
 }
 
-function describeMissing(database: Config["database"]): readonly [what: string, setting: string] {
+function describeMissing({ database, moveIn }: Config): readonly [what: string, setting: string] {
   switch (database.engine) {
     case "sqlite":
       return [`no database at ${database.path}`, "DATA_DIR"];
     case "postgres":
-      return [`nothing in the database ${database.database} at ${database.host}`, "DATABASE_URL"];
+      return [`nothing in the database ${database.database} at ${database.host}`, ownDatabaseName(moveIn)];
     default:
       return database satisfies never;
   }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { sep } from "node:path";
 import type { Config } from "../../config/config.ts";
+import { ownDatabaseName } from "../../config/topics/move-in.ts";
 import type { SourceChangedError } from "../../import/changed-source.ts";
 import type { SourceOptions } from "./given-source.ts";
 
@@ -20,7 +21,7 @@ export function changedSourceLines(
     .filter(([, count]) => count > 0)
     .map(([what, count]) => `${count} ${what}${count === 1 ? "" : "s"}`);
   const exchanged = "other rows under the same ids: --database is another copy of it";
-  const databaseUrl = config.moveIn === undefined ? "DATABASE_URL" : "SEALPUSH_DATABASE_URL";
+  const databaseUrl = ownDatabaseName(config.moveIn);
   const command =
     config.moveIn === undefined || options.envFile !== undefined
       ? [`  sealpush import password-pusher${argumentsOf(options)}`]

@@ -34,6 +34,12 @@ const namesOfSource = [
   ...Object.values(storageSettings.settings),
 ].flatMap(({ env }) => [env, `${env}_FILE`]);
 
+/** The name of the setting of this server's own database. @param moveIn the value of SEALPUSH_MOVE_IN. */
+export function ownDatabaseName(moveIn: string | undefined): string {
+  const isOfSource = (moveIn ?? "").trim() !== "";
+  return isOfSource ? moveInSettings.settings.databaseUrl.env : serverSettings.settings.databaseUrl.env;
+}
+
 /** Separates the settings of this server from those that are Password Pusher's while SEALPUSH_MOVE_IN is set. */
 export function withoutNamesOfSource(given: Environment): {
   readonly own: Environment;
