@@ -149,7 +149,7 @@ describe("the configuration", () => {
     });
     expect(config.kinds.url.enabled).toBe(false);
     expect(config.kinds.qr).toMatchObject({ enabled: true, blur: false, days: { default: 7, min: 1, max: 3650 } });
-    expect(warnings).toEqual([]);
+    expect(warnings).toEqual([expect.stringMatching(/^With PWP__DISABLE_LOGINS nobody can set up/)]);
   });
 
   it("sends emails to the submission port, with TLS where it is offered, if only the server is named", () => {
@@ -364,6 +364,8 @@ describe("warnings", () => {
       [{ ...https, PWP__SECURE_COOKIES: "false" }, /=false has no effect: PWP__OVERRIDE_BASE_URL is HTTPS/],
       [{ FORCE_SSL: "true", PWP__SECURE_COOKIES: "false" }, /=false has no effect: FORCE_SSL is on/],
       [{ PWP__OVERRIDE_BASE_URL: "http://push.lan", PWP__SECURE_COOKIES: "true" }, /nobody could sign in/],
+      [{ PWP__OVERRIDE_BASE_URL: "http://push.lan", FORCE_SSL: "true" }, /every page answers with a redirect to HTTPS/],
+      [{ PWP__DISABLE_LOGINS: "true", PWP__REQUIRE_MFA: "true" }, /nobody can set up the two-step sign-in/],
       [{ PWP__TRUSTED_PROXIES: "10.0.0.1, ::/0" }, /includes every address/],
       [{ PWP__MAIL__SMTP_ADDRESS: "smtp.example.com" }, /^No email is sent: .*PWP__OVERRIDE_BASE_URL/],
       [{ ...https, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" }, /^No email is sent: .*PWP__MAIL__SMTP_ADDRESS/],

@@ -93,10 +93,17 @@ export function accountsConfig(
 /** @returns what differs from `accountsConfig` where single sign-on is the only way in. */
 export function signOnOnlyConfig(
   singleSignOn: { readonly only: boolean } | undefined,
-  { requireSecondFactor }: ParsedGroup<typeof accountSettings>,
+  { requireSecondFactor, loginsDisabled }: ParsedGroup<typeof accountSettings>,
   report: SettingReport,
 ) {
-  if (singleSignOn?.only !== true) return { signOnOnly: false };
+  if (singleSignOn?.only !== true) {
+    if (requireSecondFactor.value && loginsDisabled.value) {
+      report.warn(
+        `With ${loginsDisabled.env} nobody can set up the two-step sign-in that ${requireSecondFactor.env} asks for: API tokens of accounts without it get 403. Turn one of them off.`,
+      );
+    }
+    return { signOnOnly: false };
+  }
   if (requireSecondFactor.value) {
     report.warn(
       `${requireSecondFactor.env} has no effect: with PWP__OIDC__ONLY two-step sign-in is the provider's. Require it there.`,

@@ -115,6 +115,11 @@ export function networkConfig(settings: ParsedGroup<typeof networkSettings>, rep
         `${settings.secureCookies.env} is on, but ${overrideBaseUrl.env} is not HTTPS: nobody could sign in.`,
       );
     }
+    if (forceHttps && base.protocol === "http:") {
+      report.warn(
+        `${settings.forceHttps.env} is on, but ${overrideBaseUrl.env} is not HTTPS: links begin with http, and every page answers with a redirect to HTTPS.`,
+      );
+    }
   }
   if (secureCookies === false && (isHttpsBase || forceHttps)) {
     const cause = isHttpsBase ? `${overrideBaseUrl.env} is HTTPS` : `${settings.forceHttps.env} is on`;
