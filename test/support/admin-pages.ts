@@ -244,13 +244,10 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
       ),
     ),
     pushesView(
-      { filter, pushes, nextBeforeId: 1, unknownOwner: true, unknownLink: false, owners: new Map([[1, text]]), nowMs },
+      { filter, pushes, nextBeforeId: 1, unknown: "unknown owner", owners: new Map([[1, text]]), nowMs },
       page,
     ),
-    pushesView(
-      { filter, pushes: [], nextBeforeId: null, unknownOwner: false, unknownLink: true, owners: new Map(), nowMs },
-      page,
-    ),
+    pushesView({ filter, pushes: [], nextBeforeId: null, unknown: "unknown link", owners: new Map(), nowMs }, page),
     ...bulkPages(text, page),
     ...([null, "queued", "link_over", "unknown"] as const).map((outcome) =>
       mailsView({ emails: letters, page: 2, nowMs, outcome, isOff: true }, page),

@@ -28,26 +28,20 @@ export async function discardMail(page: SignedInRequest): Promise<Reply> {
   return discarded ? page.redirect(adminPaths.mails) : page.notFound();
 }
 
-async function renderMails(page: SignedInRequest, status: number, outcome: MailsModel["outcome"]): Promise<Reply> {
-  const { config, mail, clock } = page.services;
-  const number = page.isGet ? pageOf(page.request) : 1;
-  const model: MailsModel = {
-    outcome,
-    page: number,
-    emails: await mail.failedEmails(number),
-    nowMs: clock.now(),
-    isOff: config.mail === undefined,
-  };
-  return page.renderForm(mailsView, model, { status, path: adminPaths.mails });
+/** @param outcome the result of the button that was pressed. */
+async function renderMails(page: SignedInRequest, status: number, outcome: Outcome | null): Promise<Reply> {
+  return page.renderForm(mailsView, await mailsModel(page, outcome), { status, path: adminPaths.mails });
 }
 
-interface MailsModel {
-  readonly emails: readonly FailedEmail[];
-  readonly page: number;
-  readonly nowMs: number;
-  /** The result of the button that was pressed. */
-  readonly outcome: "queued" | "link_over" | "unknown" | null;
-  readonly isOff: boolean;
+type Outcome = "queued" | "link_over" | "unknown";
+
+type MailsModel = Awaited<ReturnType<typeof mailsModel>>;
+
+async function mailsModel(page: SignedInRequest, outcome: Outcome | null) {
+  const { config, mail, clock } = page.services;
+  const number = page.isGet ? pageOf(page.request) : 1;
+  const emails = await mail.failedEmails(number);
+  return { outcome, page: number, emails, nowMs: clock.now(), isOff: config.mail === undefined };
 }
 
 export function mailsView(model: MailsModel, page: PageContext): Page {

@@ -1,6 +1,7 @@
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import type { AdminTrailPage } from "../../pushes/pushes.ts";
 import { Timeline } from "../audit/view.tsx";
+import { listPath } from "../lists/filters.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { Card } from "../parts/card.tsx";
 import { Pager } from "../parts/pager.tsx";
@@ -11,19 +12,26 @@ import { filterOf, ownersOf, PushFacts } from "./pushes.tsx";
 
 /** `GET /admin/pushes/:id`: the facts and the audit trail of a push. That an administrator read it is recorded. */
 export async function showPush(page: SignedInRequest): Promise<Reply> {
-  const { accounts, pushes, clock } = page.services;
+  const { accounts, pushes } = page.services;
   const { id } = page;
   const number = pageOf(page.request);
   const trail = (await pushes.adminTrail(id, page.actor, number)) ?? page.notFound();
   await accounts.recordAccess("read_trail", String(id), administratorOf(page));
-  const model: PushModel = {
-    ...trail,
+  return page.render(pushView, await pushModel(page, trail, number), { selfPath: pathOf(id, number) });
+}
+
+type PushModel = Awaited<ReturnType<typeof pushModel>>;
+
+async function pushModel(page: SignedInRequest, { push, events, hasMore }: AdminTrailPage, number: number) {
+  return {
+    push,
+    events,
     page: number,
-    hasMore: trail.hasMore && number < pageMax,
-    owners: await ownersOf([trail.push], page),
-    nowMs: clock.now(),
+    hasMore: hasMore && number < pageMax,
+    /** Email addresses by user id. */
+    owners: await ownersOf([push], page),
+    nowMs: page.services.clock.now(),
   };
-  return page.render(pushView, model, { selfPath: pathOf(trail.push.id, number) });
 }
 
 /** `POST /admin/pushes/:id/delete` */
@@ -35,15 +43,8 @@ export async function deletePush(page: SignedInRequest): Promise<Reply> {
   return isDeleted ? page.redirect(adminPaths.pushes) : page.notFound();
 }
 
-interface PushModel extends AdminTrailPage {
-  readonly page: number;
-  /** Email addresses by user id. */
-  readonly owners: ReadonlyMap<number, string>;
-  readonly nowMs: number;
-}
-
-function pathOf(id: number, number: number): string {
-  return `${adminPaths.pushes}/${id}${number === 1 ? "" : `?page=${number}`}`;
+function pathOf(id: number, page: number): string {
+  return listPath(`${adminPaths.pushes}/${id}`, { page });
 }
 
 export function pushView(model: PushModel, page: PageContext): Page {

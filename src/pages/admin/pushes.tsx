@@ -16,7 +16,7 @@ import { EmailAddress } from "../parts/email-address.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
-import type { Reply, SignedInRequest } from "../request.ts";
+import type { PageServices, Reply, SignedInRequest } from "../request.ts";
 import { bulkEndingPath } from "./bulk-ending.tsx";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
 
@@ -24,22 +24,14 @@ const emailMax = 254;
 
 /** `GET /admin/pushes` */
 export async function showPushes(page: SignedInRequest): Promise<Reply> {
-  const { accounts, pushes, clock } = page.services;
+  const { accounts, pushes } = page.services;
   const filter = filterOf((name) => page.query(name));
   const owner = filter.owner === "" ? null : await accounts.findUserByEmail(filter.owner);
   const found =
     owner === undefined
-      ? { pushes: [], nextBeforeId: null }
+      ? ("unknown owner" as const)
       : await pushes.adminList({ ...filter, ownerId: owner?.id ?? null });
-  const model: PushesModel = {
-    filter,
-    ...found,
-    unknownOwner: owner === undefined,
-    unknownLink: false,
-    owners: await ownersOf(found.pushes, page),
-    nowMs: clock.now(),
-  };
-  return page.render(pushesView, model, { selfPath: pushesPath(filter) });
+  return page.render(pushesView, await pushesModel(page, filter, found), { selfPath: pushesPath(filter) });
 }
 
 /** `POST /admin/pushes/:id/expire` */
@@ -66,15 +58,11 @@ export function filterOf(value: (name: string) => string | undefined): PushesFil
 export async function findPush(page: SignedInRequest): Promise<Reply> {
   const id = await page.services.pushes.findIdByLink(textOf(await page.form(), "link"));
   if (id !== undefined) return page.redirect(`${adminPaths.pushes}/${id}`);
-  const model: PushesModel = {
-    filter: filterOf(() => undefined),
-    pushes: [],
-    nextBeforeId: null,
-    unknownOwner: false,
-    unknownLink: true,
-    owners: new Map(),
-    nowMs: page.services.clock.now(),
-  };
+  const model = await pushesModel(
+    page,
+    filterOf(() => undefined),
+    "unknown link",
+  );
   return page.render(pushesView, model, { status: 404 });
 }
 
@@ -101,15 +89,26 @@ type PushesFilter = Pick<AdminListFilter, "kind" | "state" | "beforeId"> & {
   readonly owner: string;
 };
 
-interface PushesModel {
-  readonly filter: PushesFilter;
-  readonly pushes: readonly PushOverview[];
-  readonly nextBeforeId: number | null;
-  readonly unknownOwner: boolean;
-  readonly unknownLink: boolean;
-  /** Email addresses by user id. */
-  readonly owners: ReadonlyMap<number, string>;
-  readonly nowMs: number;
+type PushesModel = Awaited<ReturnType<typeof pushesModel>>;
+
+type Found = Awaited<ReturnType<PageServices["pushes"]["adminList"]>>;
+
+async function pushesModel(
+  page: SignedInRequest,
+  filter: PushesFilter,
+  found: Found | "unknown owner" | "unknown link",
+) {
+  const { pushes, nextBeforeId } = typeof found === "string" ? { pushes: [], nextBeforeId: null } : found;
+  return {
+    filter,
+    pushes,
+    nextBeforeId,
+    /** What was asked for does not exist; null: it does. */
+    unknown: typeof found === "string" ? found : null,
+    /** Email addresses by user id. */
+    owners: await ownersOf(pushes, page),
+    nowMs: page.services.clock.now(),
+  };
 }
 
 function queryOf({ owner, beforeId, ...filters }: PushesFilter) {
@@ -173,8 +172,13 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
         <p>
           <a href={pageHref(page, bulkEndingPath)}>{admin.bulk.endMany}</a>
         </p>
-        {(model.unknownOwner || model.unknownLink) && (
-          <Notice tone="info" icon="alert" alert text={model.unknownLink ? admin.unknownLink : admin.unknownOwner} />
+        {model.unknown !== null && (
+          <Notice
+            tone="info"
+            icon="alert"
+            alert
+            text={model.unknown === "unknown link" ? admin.unknownLink : admin.unknownOwner}
+          />
         )}
       </List>
     </AdminFrame>

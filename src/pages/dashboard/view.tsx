@@ -6,6 +6,7 @@ import { List } from "../lists/list.tsx";
 import { kindFilter, stateOptions } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
 import { ButtonLink } from "../parts/buttons.tsx";
+import { PageHeading } from "../parts/card.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
@@ -42,22 +43,18 @@ async function dashboardModel(page: SignedInRequest, search: PushSearch) {
 export function dashboardView(model: DashboardModel, page: PageContext): Page {
   const { dashboard, nav } = page.messages;
   const { groups } = model;
+  const names = groups.map(({ name }) => name).join(", ");
+  const lead = groups.length === 0 ? dashboard.lead : dashboard.sharedLead({ groups: names });
   return (
     <Layout page={page} title={dashboard.heading} width="wide">
       <div class="line heading-row">
-        <div class="page-heading">
-          <h1>{dashboard.heading}</h1>
-          <p class="lead">
-            {groups.length === 0
-              ? dashboard.lead
-              : dashboard.sharedLead({ groups: groups.map(({ name }) => name).join(", ") })}
-          </p>
+        <PageHeading heading={dashboard.heading} lead={lead}>
           {groups.map(({ id, name }) => (
             <p key={id}>
               <a href={pageHref(page, groupActivityPath(id))}>{dashboard.activity({ name })}</a>
             </p>
           ))}
-        </div>
+        </PageHeading>
         {model.pushes.length > 0 && <ButtonLink to="/" label={nav.newPush} look="primary" />}
       </div>
       {model.isDeleted && (

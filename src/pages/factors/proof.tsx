@@ -3,7 +3,7 @@ import { pageHref, usePage } from "../page.ts";
 import { Label, PasskeyButton, Submit } from "../parts/buttons.tsx";
 import { PasswordField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
-import { PostForm } from "../parts/post-form.tsx";
+import { type ConfirmProps, PostForm } from "../parts/post-form.tsx";
 import type { ProofOffered } from "./changes.ts";
 import type { FactorsModel, FormName } from "./model.ts";
 import { proofOptionsPath } from "./paths.ts";
@@ -47,15 +47,10 @@ export function ProofFields({ id, offered, problem }: ProofFieldsProps) {
   );
 }
 
-interface ProvenChangeProps {
+interface ProvenChangeProps
+  extends Pick<ConfirmProps, "label" | "accessibleLabel" | "explanation" | "confirm" | "action"> {
   readonly model: FactorsModel;
   readonly form: FormName;
-  readonly label: string;
-  /** Distinguishes several of these on one page. */
-  readonly accessibleLabel?: string;
-  readonly explanation: string;
-  readonly confirm: string;
-  readonly action: string;
 }
 
 /** Two steps without a script, as `Confirm`; the second asks for a proof. */
@@ -74,7 +69,7 @@ export function ProvenChange(props: ProvenChangeProps) {
         {model.proof !== null && (
           <ProofFields id={`${form}_proof`} offered={model.proof} problem={sent?.problems.proof} />
         )}
-        <Submit label={props.confirm} look={isRemoval ? "danger" : "primary"} />
+        <Submit label={props.confirm ?? props.label} look={isRemoval ? "danger" : "primary"} />
       </PostForm>
     </details>
   );

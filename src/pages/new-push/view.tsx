@@ -4,6 +4,7 @@ import { pushLimits } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
 import { Label } from "../parts/buttons.tsx";
+import { PageHeading } from "../parts/card.tsx";
 import { Checkbox } from "../parts/fields.tsx";
 import { FormMessages, FormNotices } from "../parts/form-messages.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -71,10 +72,7 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
   const title = found.length > 0 ? `${problems.heading} · ${nav.newPush}` : nav.newPush;
   return (
     <Layout page={page} title={title} width="wide" scripts={["new-push.js"]} isPublic>
-      <div class="page-heading">
-        <h1>{newPush.heading}</h1>
-        {page.user === null && <p class="lead">{newPush.lead}</p>}
-      </div>
+      <PageHeading heading={newPush.heading} lead={page.user === null ? newPush.lead : undefined} />
       <div class="card push-card">
         <KindTabs model={model} />
         {model.hidesKinds && (

@@ -33,14 +33,17 @@ export interface PageHeadingProps {
   readonly lead?: ComponentChildren;
   /** Above the heading: the link to the page that this one belongs to. */
   readonly back?: ComponentChildren;
+  /** Below the lead. */
+  readonly children?: ComponentChildren;
 }
 
-export function PageHeading({ heading, lead, back }: PageHeadingProps) {
+export function PageHeading({ heading, lead, back, children }: PageHeadingProps) {
   return (
     <div class="page-heading">
       {back !== undefined && <p>{back}</p>}
       <h1>{heading}</h1>
       {lead !== undefined && <p class="lead">{lead}</p>}
+      {children}
     </div>
   );
 }

@@ -158,9 +158,10 @@ export function InputField({ name, value, focus = false, input, inside, ...field
 }
 
 export interface TextFieldProps extends InputFieldProps {
+  /** As typed. */
   readonly value: string;
   readonly required?: boolean;
-  readonly placeholder?: string;
+  readonly placeholder?: string | undefined;
 }
 
 /** One line in any language. */
@@ -266,12 +267,8 @@ export function CodeField({ of, ...field }: CodeFieldProps) {
   );
 }
 
-export interface NumberFieldProps extends InputFieldProps {
+export interface NumberFieldProps extends TextFieldProps {
   readonly range: Pick<Range, "min" | "max">;
-  /** As typed. */
-  readonly value: string;
-  readonly required?: boolean;
-  readonly placeholder?: string;
 }
 
 /** For a whole number. */

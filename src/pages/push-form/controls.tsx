@@ -5,7 +5,14 @@ import type { Policy } from "../../policies/policies.ts";
 import { accountPath } from "../account/path.ts";
 import { pageHref, useMessages, usePage } from "../page.ts";
 import { Button, Label, ShowButton } from "../parts/buttons.tsx";
-import { InputField, type InputFieldProps, NumberField, SelectField, TextAreaField } from "../parts/fields.tsx";
+import {
+  InputField,
+  NumberField,
+  SelectField,
+  type SelectFieldProps,
+  TextAreaField,
+  type TextFieldProps,
+} from "../parts/fields.tsx";
 import { FileInput } from "./file-input.tsx";
 import type { ControlProps, PushForm } from "./form.ts";
 import { type RuledField, ruleHint, sentences } from "./rule-hints.ts";
@@ -217,12 +224,9 @@ export function RangeControl({ range: { min, max }, rule, field, form }: RangeCo
   );
 }
 
-interface PassphraseFieldProps extends InputFieldProps {
-  readonly value: string;
+interface PassphraseFieldProps extends TextFieldProps {
   /** Adds a button that suggests a passphrase. */
   readonly suggest?: boolean;
-  readonly placeholder?: string | undefined;
-  readonly required?: boolean;
   /** The limit holds where the browser seals and the server does not see it, too; counted in UTF-16. */
   readonly minLength?: number | undefined;
 }
@@ -257,15 +261,10 @@ export function PassphraseField({
   );
 }
 
-interface RecipientsFieldProps {
+interface RecipientsFieldProps extends Omit<TextFieldProps, "id"> {
   readonly limits: Pick<PushForm["limits"], "recipientsMax">;
-  readonly label: string;
-  readonly name: string;
-  readonly value: string;
-  readonly problem: string | undefined;
   /** What the rules say about the recipients; "": nothing. */
   readonly rule: string;
-  readonly required?: boolean;
 }
 
 export function RecipientsField({ limits, rule, required = false, ...field }: RecipientsFieldProps) {
@@ -280,13 +279,7 @@ export function RecipientsField({ limits, rule, required = false, ...field }: Re
   );
 }
 
-interface MailLanguageFieldProps {
-  readonly name: string;
-  readonly value: string;
-  readonly problem?: string | undefined;
-}
-
-export function MailLanguageField(field: MailLanguageFieldProps) {
+export function MailLanguageField(field: Pick<SelectFieldProps, "name" | "value" | "problem">) {
   const { languages, messages } = usePage();
   const options = languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag }));
   const { locale: label } = messages.pushEmails;
