@@ -40,27 +40,21 @@ interface MemberOfGroup {
 
 /** `GET /groups/:id`: the members of a group that shows their activity. */
 export async function showGroup(page: SignedInRequest): Promise<Reply> {
-  const group = await getGroup(page);
+  const model = await groupActivityModel(page, await getGroup(page));
+  const { group, text: q, page: number } = model;
+  return page.render(groupActivityView, model, {
+    selfPath: listPath(groupActivityPath(group.id), { q, page: number }),
+  });
+}
+
+async function groupActivityModel(page: SignedInRequest, group: Pick<Group, "id" | "name">) {
+  /** A part of the address; "": all members. */
   const text = (page.query("q") ?? "").trim().slice(0, searchTextMax);
   const number = pageOf(page.request);
-  const model = { group, text, page: number, found: await page.services.groups.searchMembers(group.id, text, number) };
-  return page.render(groupActivityView, model, { selfPath: groupPage(model, number) });
+  return { group, text, page: number, found: await page.services.groups.searchMembers(group.id, text, number) };
 }
 
-interface GroupActivityModel {
-  readonly group: Pick<Group, "id" | "name">;
-  /** A part of the address; "": all members. */
-  readonly text: string;
-  /** From 1. */
-  readonly page: number;
-  readonly found: readonly GroupMember[];
-}
-
-function groupPage({ group, text }: Pick<GroupActivityModel, "group" | "text">, page: number): string {
-  return listPath(groupActivityPath(group.id), { q: text, page });
-}
-
-export function groupActivityView(model: GroupActivityModel, page: PageContext): Page {
+export function groupActivityView(model: Awaited<ReturnType<typeof groupActivityModel>>, page: PageContext): Page {
   const { admin, dashboard } = page.messages;
   const { id, name } = model.group;
   return (
@@ -85,17 +79,9 @@ export function groupActivityView(model: GroupActivityModel, page: PageContext):
           },
         ]}
         empty={<p>{admin.groupsPage.noMembers}</p>}
-        search={{
-          path: groupActivityPath(id),
-          submit: admin.search,
-          filters: [{ name: "q", label: admin.searchUsers, value: model.text }],
-        }}
-        paging={{
-          number: model.page,
-          hasMore: model.found.length === membersPerPage,
-          newestFirst: false,
-          path: (number) => groupPage(model, number),
-        }}
+        at={{ path: groupActivityPath(id), query: { q: model.text } }}
+        search={{ submit: admin.search, filters: [{ name: "q", label: admin.searchUsers, value: model.text }] }}
+        paging={{ number: model.page, hasMore: model.found.length === membersPerPage, newestFirst: false }}
       />
     </Layout>
   );
@@ -108,11 +94,9 @@ export async function showMember(page: SignedInRequest): Promise<Reply> {
   const number = pageOf(page.request);
   const { pushes: found, hasMore } = await pushes.search(member.userId, everyPush(number));
   const model = { member, pushes: found, hasMore: hasMore && number < pageMax, page: number, nowMs: clock.now() };
-  return page.render(memberView, model, { selfPath: pushesPage(member, number) });
-}
-
-function pushesPage({ group, userId }: MemberOfGroup, page: number): string {
-  return listPath(memberPath(group.id, userId), { page });
+  return page.render(memberView, model, {
+    selfPath: listPath(memberPath(member.group.id, member.userId), { page: number }),
+  });
 }
 
 export function memberView(model: ActivityModel & { readonly member: MemberOfGroup }, page: PageContext): Page {
@@ -131,7 +115,7 @@ export function memberView(model: ActivityModel & { readonly member: MemberOfGro
         empty={admin.groupsPage.service.noPushes}
         model={model}
         pathOf={(pushId) => memberPushPath(group.id, userId, pushId)}
-        pagePath={(number) => pushesPage(model.member, number)}
+        path={memberPath(group.id, userId)}
       />
     </Layout>
   );
@@ -170,7 +154,7 @@ export function membersPushView(model: MembersPushModel, page: PageContext): Pag
       <PageHeading
         heading={dashboard.auditTitle}
         lead={dashboard.trailOf(member)}
-        back={<a href={pageHref(page, pushesPage(member, 1))}>{dashboard.pushesOf(member)}</a>}
+        back={<a href={pageHref(page, memberPath(member.group.id, member.userId))}>{dashboard.pushesOf(member)}</a>}
       />
       <Card id="about" heading={<bdi translate={untranslated}>{shownName(push, messages)}</bdi>} class="about-push">
         <Facts<ListedPush>

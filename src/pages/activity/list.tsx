@@ -16,14 +16,14 @@ interface ActivityProps {
   readonly model: ActivityModel;
   /** The page with the trail of a push. */
   readonly pathOf: (pushId: number) => string;
-  /** The address of a page of the list. */
-  readonly pagePath: (number: number) => string;
+  /** The path of the list. */
+  readonly path: string;
 }
 
 const nameCharactersShown = 100;
 
 /** Pushes of somebody else. Threat: a list of a colleague's links opens them. It shows names, states and numbers, and no note. */
-export function ActivityList({ caption, empty, model, pathOf, pagePath }: ActivityProps) {
+export function ActivityList({ caption, empty, model, pathOf, path }: ActivityProps) {
   const page = usePage();
   const { messages } = page;
   const columns = pushColumns(page, "administrator");
@@ -33,7 +33,8 @@ export function ActivityList({ caption, empty, model, pathOf, pagePath }: Activi
       caption={caption}
       rows={model.pushes}
       empty={<p>{empty}</p>}
-      paging={{ number: model.page, hasMore: model.hasMore, path: pagePath }}
+      at={{ path }}
+      paging={{ number: model.page, hasMore: model.hasMore }}
       columns={[
         {
           label: messages.dashboard.name,

@@ -254,7 +254,8 @@ interface TypedInGroup {
 async function renderGroup(page: SignedInRequest, typed: TypedInGroup, state: FormState): Promise<Reply> {
   const model = await groupModel(page, typed, state);
   const { group, text, page: number } = model;
-  return page.renderForm(groupView, model, { status: state.status, path: membersPath(group.id, text, number) });
+  const path = listPath(groupPath(group.id), { q: text, page: number });
+  return page.renderForm(groupView, model, { status: state.status, path });
 }
 
 type GroupModel = Awaited<ReturnType<typeof groupModel>>;
@@ -270,10 +271,6 @@ async function groupModel(page: SignedInRequest, typed: TypedInGroup, state: For
     memberCount: await groups.countMembers(group.id),
     found: await groups.searchMembers(group.id, text, number),
   };
-}
-
-function membersPath(groupId: number, text: string, page: number): string {
-  return listPath(groupPath(groupId), { q: text, page });
 }
 
 export function groupView(model: GroupModel, page: PageContext): Page {
@@ -341,19 +338,11 @@ function MemberList({ model }: PartProps<GroupModel>) {
         )
       }
       empty={<p>{text.noMembers}</p>}
+      at={{ path: groupPath(group.id), query: { q: model.text } }}
       {...(model.memberCount > 0 && {
-        search: {
-          path: groupPath(group.id),
-          submit: admin.search,
-          filters: [{ name: "q", label: admin.searchUsers, value: model.text }],
-        },
+        search: { submit: admin.search, filters: [{ name: "q", label: admin.searchUsers, value: model.text }] },
       })}
-      paging={{
-        number: model.page,
-        hasMore: model.found.length === membersPerPage,
-        newestFirst: false,
-        path: (number) => membersPath(group.id, model.text, number),
-      }}
+      paging={{ number: model.page, hasMore: model.found.length === membersPerPage, newestFirst: false }}
     >
       <Confirm
         isOpen={model.members !== undefined}

@@ -1,6 +1,5 @@
 import { pageOf } from "../../http/parameters.ts";
 import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
-import { listPath } from "../lists/filters.tsx";
 import { List } from "../lists/list.tsx";
 import { type Page, type PageContext, untranslated, useMessages } from "../page.ts";
 import { EmailAddress } from "../parts/email-address.tsx";
@@ -96,11 +95,8 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
         ]}
         actions={(email) => <EmailActions email={email} />}
         empty={<p>{admin.noMails}</p>}
-        paging={{
-          number: model.page,
-          hasMore: model.emails.length === failedPageSize,
-          path: (number) => listPath(adminPaths.mails, { page: number }),
-        }}
+        at={{ path: adminPaths.mails }}
+        paging={{ number: model.page, hasMore: model.emails.length === failedPageSize }}
       />
     </AdminFrame>
   );

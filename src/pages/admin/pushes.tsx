@@ -138,8 +138,8 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
           )
         }
         empty={<p>{admin.noPushes}</p>}
+        at={{ path: adminPaths.pushes }}
         search={{
-          path: adminPaths.pushes,
           submit: admin.search,
           filters: [
             { name: "owner", label: admin.owner, hint: `${admin.owner}: ${admin.ownerHint}`, value: filter.owner },

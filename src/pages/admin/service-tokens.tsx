@@ -57,11 +57,9 @@ export async function showServicePushes(page: SignedInRequest): Promise<Reply> {
   const found =
     account === undefined ? { pushes: [], hasMore: false } : await pushes.search(account.id, everyPush(number));
   const model = { group, ...found, page: number, nowMs: clock.now() };
-  return page.render(servicePushesView, model, { selfPath: pushesPage(group.id, number) });
-}
-
-function pushesPage(groupId: number, number: number): string {
-  return listPath(servicePushesPath(groupId), { page: number });
+  return page.render(servicePushesView, model, {
+    selfPath: listPath(servicePushesPath(group.id), { page: number }),
+  });
 }
 
 /** For the administrators' trail. */
@@ -125,7 +123,7 @@ export function servicePushesView(model: ServicePushesModel, page: PageContext):
         empty={service.noPushes}
         model={model}
         pathOf={(pushId) => `${adminPaths.pushes}/${pushId}`}
-        pagePath={(number) => pushesPage(group.id, number)}
+        path={servicePushesPath(group.id)}
       />
     </AdminFrame>
   );

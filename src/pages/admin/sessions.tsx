@@ -133,7 +133,8 @@ export function sessionsView(model: SessionsModel, page: PageContext): Page {
           ),
         }}
         empty={<p>{admin.sessionsPage.none}</p>}
-        search={{ path: adminPaths.sessions, submit: admin.search, filters: filtersOf(model, page.messages) }}
+        at={{ path: adminPaths.sessions }}
+        search={{ submit: admin.search, filters: filtersOf(model, page.messages) }}
         paging={{
           newest: filter.after === null ? null : sessionsPath({ ...filter, after: null }),
           older: next === null ? null : sessionsPath({ ...filter, after: next }),

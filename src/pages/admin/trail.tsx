@@ -3,7 +3,6 @@ import { brandingParts } from "../../branding/branding.ts";
 import { pageOf } from "../../http/parameters.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { ruleNames } from "../../policies/policies.ts";
-import { listPath } from "../lists/filters.tsx";
 import { List } from "../lists/list.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { EmailAddress } from "../parts/email-address.tsx";
@@ -53,11 +52,8 @@ export function trailView({ entries, page: number }: TrailModel, page: PageConte
           },
         ]}
         empty={<p>{admin.noTrail}</p>}
-        paging={{
-          number,
-          hasMore: entries.length === pageSize,
-          path: (to) => listPath(adminPaths.trail, { page: to }),
-        }}
+        at={{ path: adminPaths.trail }}
+        paging={{ number, hasMore: entries.length === pageSize }}
       />
     </AdminFrame>
   );

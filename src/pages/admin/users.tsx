@@ -80,7 +80,8 @@ interface CreatedUser {
 
 async function renderUsers(page: SignedInRequest, state: FormState, shown: ShownUsers): Promise<Reply> {
   const model = await usersModel(page, state, shown);
-  return page.renderForm(usersView, model, { status: state.status, path: usersPath(model.text, model.page) });
+  const path = listPath(adminPaths.users, { q: model.text, page: model.page });
+  return page.renderForm(usersView, model, { status: state.status, path });
 }
 
 type UsersModel = Awaited<ReturnType<typeof usersModel>>;
@@ -111,10 +112,6 @@ function createdText({ email, password }: CreatedUser, { signOnOnly }: UsersMode
   return password === null ? admin.createdMailed({ email }) : admin.createdShown({ email });
 }
 
-function usersPath(text: string, page: number): string {
-  return listPath(adminPaths.users, { q: text, page });
-}
-
 export function usersView(model: UsersModel, page: PageContext): Page {
   const { admin } = page.messages;
   return (
@@ -138,16 +135,9 @@ export function usersView(model: UsersModel, page: PageContext): Page {
         rows={model.users}
         columns={userColumns(model, page)}
         empty={<p>{admin.noUsers}</p>}
-        search={{
-          path: adminPaths.users,
-          submit: admin.search,
-          filters: [{ name: "q", label: admin.searchUsers, value: model.text }],
-        }}
-        paging={{
-          number: model.page,
-          hasMore: model.users.length === usersPerPage,
-          path: (number) => usersPath(model.text, number),
-        }}
+        at={{ path: adminPaths.users, query: { q: model.text } }}
+        search={{ submit: admin.search, filters: [{ name: "q", label: admin.searchUsers, value: model.text }] }}
+        paging={{ number: model.page, hasMore: model.users.length === usersPerPage }}
       >
         <Confirm
           isOpen={model.email !== undefined}

@@ -98,6 +98,7 @@ function PushList({ model }: PushListProps) {
       }}
       empty={<Nothing isFiltered={isFiltered} />}
       {...((pushes.length > 0 || isFiltered) && { search: filtersOf(search, page) })}
+      at={{ path: dashboardPath }}
       paging={{
         number: search.page,
         hasMore: hasMore && !isEnd,
@@ -143,7 +144,6 @@ function filtersOf(search: PushSearch, page: PageContext) {
   const { messages } = page;
   const { dashboard } = messages;
   return {
-    path: dashboardPath,
     submit: dashboard.submit,
     filters: [
       { name: "q", label: dashboard.search, value: search.text, maxLength: searchTextMax },

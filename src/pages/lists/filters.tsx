@@ -26,7 +26,7 @@ export interface SearchProps {
   readonly kept?: Query;
 }
 
-type Query = Readonly<Record<string, string | number | null>>;
+export type Query = Readonly<Record<string, string | number | null>>;
 
 /** The address of a list: what is empty is left out of its query, and so is the first page. */
 export function listPath(path: string, query: Query): string {

@@ -6,7 +6,7 @@ import { Fact } from "../parts/fact.tsx";
 import { OlderPager, type OlderPagerProps, Pager, type PagerProps } from "../parts/pager.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { BothTimes, RowTime } from "../parts/times.tsx";
-import { Filters, type SearchProps } from "./filters.tsx";
+import { Filters, listPath, type Query, type SearchProps } from "./filters.tsx";
 
 /** The first column names the row. A cell without a value is left out where rows are cards. */
 export interface Column<Row> {
@@ -45,9 +45,11 @@ export interface ListProps<Row> {
   readonly data?: Readonly<Record<`data-${string}`, string>>;
   /** What is shown instead of a list without rows. */
   readonly empty: ComponentChildren;
-  readonly search?: SearchProps;
-  /** Pages have numbers, or each continues where the previous one ended. */
-  readonly paging?: PagerProps | OlderPagerProps;
+  /** The address of the list: its path, and its query without the page. */
+  readonly at?: { readonly path: string; readonly query?: Query };
+  readonly search?: Omit<SearchProps, "path">;
+  /** Pages have numbers and, by default, an address that follows from `at`; or each continues where the previous one ended. */
+  readonly paging?: (Omit<PagerProps, "path"> & Partial<PagerProps>) | OlderPagerProps;
   /** Between the filters and the rows. */
   readonly children?: ComponentChildren;
   /** Between the rows and the links to other pages. */
@@ -68,15 +70,17 @@ interface ManyAction<Row> {
 
 /** A table whose rows become cards on narrow screens (design/lists.css), with its filters and the links between its pages. */
 export function List<Row>(list: ListProps<Row>) {
-  const { search, rows, many, empty, paging, children, notes } = list;
+  const { at: { path, query = {} } = { path: "" }, search, rows, many, empty, paging, children, notes } = list;
+  const pagePath = (page: number) => listPath(path, { ...query, page });
   const table = many === undefined ? <Table {...list} /> : <Selectable {...many} table={<Table {...list} />} />;
   return (
     <>
-      {search !== undefined && <Filters {...search} />}
+      {search !== undefined && <Filters path={path} {...search} />}
       {children}
       {rows.length === 0 ? empty : table}
       {notes}
-      {paging !== undefined && ("number" in paging ? <Pager {...paging} /> : <OlderPager {...paging} />)}
+      {paging !== undefined &&
+        ("number" in paging ? <Pager path={pagePath} {...paging} /> : <OlderPager {...paging} />)}
     </>
   );
 }

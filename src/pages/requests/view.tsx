@@ -1,6 +1,5 @@
 import type { ListedRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
-import { listPath } from "../lists/filters.tsx";
 import { type Column, Facts, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated, usePage } from "../page.ts";
 import { ButtonLink } from "../parts/buttons.tsx";
@@ -34,7 +33,8 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
             {newRequest}
           </div>
         }
-        paging={{ number, hasMore, path: (to) => listPath(requestsPath, { page: to }) }}
+        at={{ path: requestsPath }}
+        paging={{ number, hasMore }}
       />
     </Layout>
   );
