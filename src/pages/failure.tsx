@@ -50,29 +50,26 @@ interface Explanation {
 const hasTyped = ({ keepsTyped, reloadSends }: FailureModel) => keepsTyped || reloadSends;
 
 function explain(model: FailureModel, { failure }: Messages): Explanation {
-  const { status, retryAfterSeconds, lacksFactor } = model;
-  switch (status) {
-    case 401:
-      if (hasTyped(model)) return { icon: "shield", heading: failure.signedOut, text: failure.signedOutText };
-      return { icon: "shield", heading: failure.forbidden, text: failure.forbiddenText };
-    case 403:
-      if (lacksFactor) return { icon: "shield", heading: failure.factor, text: failure.factorText };
-      return { icon: "shield", heading: failure.forbidden, text: failure.forbiddenText };
-    case 404:
-      return { icon: "alert", heading: failure.notFound, text: failure.notFoundText };
-    case 408:
-      return { icon: "clock", heading: failure.tooSlow, text: failure.tooSlowText };
-    case 413:
-      return { icon: "file", heading: failure.tooLarge, text: failure.tooLargeText };
-    case 429:
-      return { icon: "clock", heading: failure.tooMany, text: failure.tooManyText({ count: retryAfterSeconds }) };
-    case 503:
-      return { icon: "clock", heading: failure.unavailable, text: failure.unavailableText };
-    default:
-      return status >= 500
-        ? { icon: "alert", heading: failure.internal, text: failure.internalText }
-        : { icon: "alert", heading: failure.badRequest, text: failure.badRequestText };
+  const { status, retryAfterSeconds: count, lacksFactor } = model;
+  if (status === 401 && hasTyped(model)) {
+    return { icon: "shield", heading: failure.signedOut, text: failure.signedOutText };
   }
+  if (status === 403 && lacksFactor) return { icon: "shield", heading: failure.factor, text: failure.factorText };
+  const forbidden: Explanation = { icon: "shield", heading: failure.forbidden, text: failure.forbiddenText };
+  const explanations: Readonly<Partial<Record<number, Explanation>>> = {
+    401: forbidden,
+    403: forbidden,
+    404: { icon: "alert", heading: failure.notFound, text: failure.notFoundText },
+    408: { icon: "clock", heading: failure.tooSlow, text: failure.tooSlowText },
+    413: { icon: "file", heading: failure.tooLarge, text: failure.tooLargeText },
+    429: { icon: "clock", heading: failure.tooMany, text: failure.tooManyText({ count }) },
+    503: { icon: "clock", heading: failure.unavailable, text: failure.unavailableText },
+  };
+  const known = explanations[status];
+  if (known !== undefined) return known;
+  return status >= 500
+    ? { icon: "alert", heading: failure.internal, text: failure.internalText }
+    : { icon: "alert", heading: failure.badRequest, text: failure.badRequestText };
 }
 
 /** Shows a person that a request was refused or failed: no details, one reference. */

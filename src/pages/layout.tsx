@@ -293,7 +293,25 @@ function Footer() {
         {showsVersion && <span>{`${productName} ${page.version}`}</span>}
         {showsFooterMenu && <a href={pageHref(page, aboutPath)}>{about.title}</a>}
         {showsFooterMenu && !page.recipientsOnly && <a href={pageHref(page, "/help/api")}>{footer.apiDocs}</a>}
-        {showsFooterMenu && !page.recipientsOnly && selfPath !== null && <ThemeSwitch selfPath={selfPath} />}
+        {/* A form without a script: the server renders the chosen colours, so that no page flashes in others first. */}
+        {showsFooterMenu && !page.recipientsOnly && selfPath !== null && (
+          <PostForm action={themeChoicePath} class="theme-switch">
+            <fieldset data-theme-switch>
+              <legend class="visually-hidden">{footer.theme}</legend>
+              <input type="hidden" name="next" value={selfPath} />
+              {themeModes.map((mode) => (
+                <Submit
+                  label={footer.themes[mode]}
+                  look="link"
+                  key={mode}
+                  name="theme"
+                  value={mode}
+                  aria-pressed={mode === page.appearance.themeMode}
+                />
+              ))}
+            </fieldset>
+          </PostForm>
+        )}
         {showsFooterMenu && selfPath !== null && (
           <nav aria-label={footer.language}>
             <ul class="language-list">
@@ -315,30 +333,6 @@ function Footer() {
         )}
       </div>
     </footer>
-  );
-}
-
-/** A form without a script: the server renders the chosen colours, so that no page flashes in others first. */
-function ThemeSwitch({ selfPath }: { readonly selfPath: string }) {
-  const page = usePage();
-  const { footer } = page.messages;
-  return (
-    <PostForm action={themeChoicePath} class="theme-switch">
-      <fieldset data-theme-switch>
-        <legend class="visually-hidden">{footer.theme}</legend>
-        <input type="hidden" name="next" value={selfPath} />
-        {themeModes.map((mode) => (
-          <Submit
-            label={footer.themes[mode]}
-            look="link"
-            key={mode}
-            name="theme"
-            value={mode}
-            aria-pressed={mode === page.appearance.themeMode}
-          />
-        ))}
-      </fieldset>
-    </PostForm>
   );
 }
 

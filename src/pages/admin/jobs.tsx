@@ -1,6 +1,6 @@
 import { isFailing, type JobRun, nextRunOf } from "../../database/job-runs.ts";
 import { type Column, List } from "../lists/list.tsx";
-import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
+import { type Page, type PageContext, type PartProps, pageHref, useMessages } from "../page.ts";
 
 import { Card } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
@@ -68,62 +68,53 @@ function back(page: SignedInRequest, outcome: Outcome): Reply {
 }
 
 export function jobsView(model: JobsModel, page: PageContext): Page {
-  const { admin } = page.messages;
-  const { outcome } = model;
+  const { admin, formats } = page.messages;
+  const { outcome, mails, deletions, errors } = model;
   const texts = { retried: admin.jobRetried, nothing: admin.jobNothing };
   return (
     <AdminFrame page={page} current="jobs" lead={admin.jobsLead}>
       {outcome !== null && (
         <Notice tone={outcome === "nothing" ? "info" : "success"} icon="check" alert text={texts[outcome]} />
       )}
-      <Queues model={model} />
+      {/* What waits for the jobs, and what has failed. */}
+      <Card id="job_queues" heading={admin.jobQueues}>
+        <dl class="facts">
+          <Fact label={admin.mailsWaiting} value={formats.number(mails.waiting)} />
+          <Fact
+            label={admin.mailsFailed}
+            value={<a href={pageHref(page, adminPaths.mails)}>{formats.number(mails.failed)}</a>}
+          />
+          <Fact label={admin.filesToDelete} value={formats.number(deletions.waiting)} />
+          <Fact label={admin.deletionsFailed} value={formats.number(deletions.failed)} />
+        </dl>
+        {errors.length > 0 && (
+          <div>
+            <h3 class="aside-heading">{admin.emailErrors}</h3>
+            <ul class="stack-small">
+              {errors.map(({ error, waiting, failed }) => (
+                <li key={error}>
+                  <span lang="en" dir="ltr">
+                    {error}
+                  </span>{" "}
+                  <span class="field-hint">{admin.emailErrorCounts({ waiting, failed })}</span>
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+        <div class="row-actions">
+          {mails.failed > 0 && (
+            <PostButton action={jobPaths.retryEmails} label={admin.retryEmails} icon="again" look="action" />
+          )}
+          {deletions.failed > 0 && (
+            <PostButton action={jobPaths.retryDeletions} label={admin.retryDeletions} icon="again" look="action" />
+          )}
+        </div>
+      </Card>
       <Card id="job_list" heading={admin.jobList}>
         <JobLists model={model} />
       </Card>
     </AdminFrame>
-  );
-}
-
-/** What waits for the jobs, and what has failed. */
-function Queues({ model }: PartProps<JobsModel>) {
-  const page = usePage();
-  const { admin, formats } = page.messages;
-  const { mails, deletions, errors } = model;
-  return (
-    <Card id="job_queues" heading={admin.jobQueues}>
-      <dl class="facts">
-        <Fact label={admin.mailsWaiting} value={formats.number(mails.waiting)} />
-        <Fact
-          label={admin.mailsFailed}
-          value={<a href={pageHref(page, adminPaths.mails)}>{formats.number(mails.failed)}</a>}
-        />
-        <Fact label={admin.filesToDelete} value={formats.number(deletions.waiting)} />
-        <Fact label={admin.deletionsFailed} value={formats.number(deletions.failed)} />
-      </dl>
-      {errors.length > 0 && (
-        <div>
-          <h3 class="aside-heading">{admin.emailErrors}</h3>
-          <ul class="stack-small">
-            {errors.map(({ error, waiting, failed }) => (
-              <li key={error}>
-                <span lang="en" dir="ltr">
-                  {error}
-                </span>{" "}
-                <span class="field-hint">{admin.emailErrorCounts({ waiting, failed })}</span>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <div class="row-actions">
-        {mails.failed > 0 && (
-          <PostButton action={jobPaths.retryEmails} label={admin.retryEmails} icon="again" look="action" />
-        )}
-        {deletions.failed > 0 && (
-          <PostButton action={jobPaths.retryDeletions} label={admin.retryDeletions} icon="again" look="action" />
-        )}
-      </div>
-    </Card>
   );
 }
 

@@ -3,7 +3,6 @@ import type { Messages } from "../../i18n/i18n.ts";
 import {
   asksForPassphrase,
   isSealedLabel,
-  type LinkDeliveryReport,
   type OwnedPush,
   type TrailEvent,
   type TrailFile,
@@ -286,7 +285,8 @@ interface DetailsProps extends Pick<AuditModel, "emails"> {
 /** Where the request came from. All of it is untrusted and only ever shown as text. */
 function Details({ entry, emails }: DetailsProps) {
   const messages = useMessages();
-  const { dashboard, browser: browserMessages, formats } = messages;
+  const { dashboard, browser: browserMessages, formats, pushEmails } = messages;
+  const { linkDelivery } = entry;
   const browser = browserName(entry.userAgent, messages);
   const email = entry.userId === null ? undefined : emails.get(entry.userId);
   const origin = entry.referrer === "" ? null : (URL.parse(entry.referrer)?.origin ?? null);
@@ -307,7 +307,18 @@ function Details({ entry, emails }: DetailsProps) {
           />
         )}
         {origin !== null && <Fact label={dashboard.referrer} ltr value={origin} />}
-        {entry.linkDelivery !== undefined && <LinkDelivery linkDelivery={entry.linkDelivery} />}
+        {linkDelivery !== undefined && (
+          <>
+            <Fact label={pushEmails.recipients} value={<bdi dir="ltr">{spaced(linkDelivery.recipients)}</bdi>} />
+            <Fact label={pushEmails.status} value={pushEmails.statuses[linkDelivery.status]} />
+            {linkDelivery.status !== "completed" && Boolean(linkDelivery.successfulSends) && (
+              <Fact
+                label={pushEmails.arrived}
+                value={<bdi dir="ltr">{spaced(linkDelivery.successfulSends ?? "")}</bdi>}
+              />
+            )}
+          </>
+        )}
       </dl>
       {(entry.userAgent !== "" || entry.referrer !== "") && (
         <details class="disclosure as-sent">
@@ -317,21 +328,6 @@ function Details({ entry, emails }: DetailsProps) {
             {entry.referrer !== "" && <Fact label={dashboard.wholeReferrer} ltr value={entry.referrer} />}
           </dl>
         </details>
-      )}
-    </>
-  );
-}
-
-/** The recipients of the mailed link, and whether it reached them. */
-function LinkDelivery({ linkDelivery }: { readonly linkDelivery: LinkDeliveryReport }) {
-  const { pushEmails } = useMessages();
-  const { recipients, status, successfulSends } = linkDelivery;
-  return (
-    <>
-      <Fact label={pushEmails.recipients} value={<bdi dir="ltr">{spaced(recipients)}</bdi>} />
-      <Fact label={pushEmails.status} value={pushEmails.statuses[status]} />
-      {status !== "completed" && successfulSends !== null && successfulSends !== "" && (
-        <Fact label={pushEmails.arrived} value={<bdi dir="ltr">{spaced(successfulSends)}</bdi>} />
       )}
     </>
   );

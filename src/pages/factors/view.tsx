@@ -14,6 +14,8 @@ import { ProvenChange } from "./proof.tsx";
 /** The second factors of the account, and every way to change them. */
 export function factorsView(model: FactorsModel, page: PageContext): Page {
   const { codes, manage } = page.messages.factors;
+  const { backupCodesLeft: count } = model;
+  const badge = <span class={count > 0 ? "badge badge-active" : "badge"}>{codes.left({ count })}</span>;
   return (
     <Layout page={page} title={manage.heading} width="regular" scripts={["passkeys.js"]}>
       <PageHeading heading={manage.heading} lead={manage.lead} />
@@ -34,7 +36,21 @@ export function factorsView(model: FactorsModel, page: PageContext): Page {
       <div class="cards">
         <AppSection model={model} />
         <PasskeySection model={model} />
-        {hasFactor(model) && <BackupCodesSection model={model} />}
+        {hasFactor(model) && (
+          <Card id="codes" heading={codes.heading} badge={badge}>
+            <p>{codes.text}</p>
+            <div class="page-actions">
+              <ProvenChange
+                model={model}
+                form="backup_codes"
+                label={codes.make}
+                explanation={codes.makeText}
+                confirm={codes.makeConfirm}
+                action={withNext(backupCodesPath, model.next)}
+              />
+            </div>
+          </Card>
+        )}
       </div>
       <p class="field-hint">{manage.othersEnd}</p>
     </Layout>
@@ -67,27 +83,6 @@ function AppSection({ model }: SectionProps) {
             action={removeAppPath}
           />
         )}
-      </div>
-    </Card>
-  );
-}
-
-function BackupCodesSection({ model }: SectionProps) {
-  const { codes } = useMessages().factors;
-  const { backupCodesLeft: count } = model;
-  const badge = <span class={count > 0 ? "badge badge-active" : "badge"}>{codes.left({ count })}</span>;
-  return (
-    <Card id="codes" heading={codes.heading} badge={badge}>
-      <p>{codes.text}</p>
-      <div class="page-actions">
-        <ProvenChange
-          model={model}
-          form="backup_codes"
-          label={codes.make}
-          explanation={codes.makeText}
-          confirm={codes.makeConfirm}
-          action={withNext(backupCodesPath, model.next)}
-        />
       </div>
     </Card>
   );

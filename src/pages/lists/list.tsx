@@ -72,12 +72,24 @@ interface ManyAction<Row> {
 export function List<Row>(list: ListProps<Row>) {
   const { at: { path, query = {} } = { path: "" }, search, rows, many, empty, paging, children, notes } = list;
   const pagePath = (page: number) => listPath(path, { ...query, page });
-  const table = many === undefined ? <Table {...list} /> : <Selectable {...many} table={<Table {...list} />} />;
+  const table = <Table {...list} />;
+  const selectable = many && (
+    <PostForm action={many.action} next={many.next} class="stack-small selectable">
+      {table}
+      <p class="visually-hidden" role="status" />
+      <div class="card line selection">
+        <span hidden data-scripted>
+          {many.selected.parts({ count: <output data-selected-count>0</output> })}
+        </span>
+        <Submit label={many.submit} look="danger" />
+      </div>
+    </PostForm>
+  );
   return (
     <>
       {search !== undefined && <Filters path={path} {...search} />}
       {children}
-      {rows.length === 0 ? empty : table}
+      {rows.length === 0 ? empty : (selectable ?? table)}
       {notes}
       {paging !== undefined &&
         ("number" in paging ? <Pager path={pagePath} {...paging} /> : <OlderPager {...paging} />)}
@@ -110,25 +122,6 @@ export function Facts<Row>({ nowMs, columns, row }: FactsProps<Row>) {
         );
       })}
     </dl>
-  );
-}
-
-interface SelectableProps<Row> extends ManyAction<Row> {
-  readonly table: ComponentChildren;
-}
-
-function Selectable<Row>({ action, next, submit, selected, table }: SelectableProps<Row>) {
-  return (
-    <PostForm action={action} next={next} class="stack-small selectable">
-      {table}
-      <p class="visually-hidden" role="status" />
-      <div class="card line selection">
-        <span hidden data-scripted>
-          {selected.parts({ count: <output data-selected-count>0</output> })}
-        </span>
-        <Submit label={submit} look="danger" />
-      </div>
-    </PostForm>
   );
 }
 

@@ -3,7 +3,7 @@ import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { readCreateRequest } from "../../http/request-fields.ts";
 import { daysDefaultOf, daysMaxOf, type NewRequest, requestLimits } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
-import { type Page, type PageContext, type PartProps, useMessages } from "../page.ts";
+import { type Page, type PageContext, useMessages } from "../page.ts";
 import { ShowButton, Submit } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
 import { Checkbox, Field, fieldsOf, NumberField, TextAreaField, TextField } from "../parts/fields.tsx";
@@ -130,26 +130,6 @@ async function newRequestModel(page: PageRequest, form: RequestForm, state: Form
   };
 }
 
-function WantedKinds({ model: { form, state, takesText, takesFiles } }: PartProps<NewRequestModel>) {
-  const { requests: text } = useMessages();
-  if (takesText && takesFiles) {
-    return (
-      <fieldset class="choices">
-        <legend class="field-label">{text.wants}</legend>
-        {state.problems.wantsText !== undefined && <p class="field-problem">{state.problems.wantsText}</p>}
-        <Checkbox id="wants_text" label={text.wantsText} hint={text.wantsTextHint} checked={form.wantsText} />
-        <Checkbox id="wants_files" label={text.wantsFiles} hint={text.wantsFilesHint} checked={form.wantsFiles} />
-      </fieldset>
-    );
-  }
-  return (
-    <>
-      <input type="hidden" name="wants_text" value={takesText ? "1" : "0"} />
-      <input type="hidden" name="wants_files" value={takesFiles ? "1" : "0"} />
-    </>
-  );
-}
-
 function RequestKey({ isAnonymous }: Pick<NewRequestModel, "isAnonymous">) {
   const { requests: text } = useMessages();
   if (isAnonymous) {
@@ -184,7 +164,7 @@ function RequestKey({ isAnonymous }: Pick<NewRequestModel, "isAnonymous">) {
 /** The script makes the key when the form is sent (browser/parts/make-request.ts). */
 export function newRequestView(model: NewRequestModel, page: PageContext): Page {
   const { messages } = page;
-  const { state } = model;
+  const { form, state, takesText, takesFiles } = model;
   const { requests: text } = messages;
   const labels = {
     title: text.title,
@@ -195,7 +175,7 @@ export function newRequestView(model: NewRequestModel, page: PageContext): Page 
     expireAfterDays: text.days,
   };
   const found = problemsAt(labels, state.problems, messages);
-  const field = fieldsOf(labels, model.form, state.problems);
+  const field = fieldsOf(labels, form, state.problems);
   return (
     <Layout page={page} title={text.make} width="wide" scripts={["new-request.js"]} asksFirstAt={newRequestPath}>
       <PageHeading heading={text.make} lead={text.lead} />
@@ -211,7 +191,24 @@ export function newRequestView(model: NewRequestModel, page: PageContext): Page 
           <div class="push-content">
             <TextField {...field("title")} hint={text.titleHint} required focus />
             <TextAreaField {...field("note")} hint={text.noteHint} rows={3} area={{ autoComplete: "off" }} />
-            <WantedKinds model={model} />
+            {takesText && takesFiles ? (
+              <fieldset class="choices">
+                <legend class="field-label">{text.wants}</legend>
+                {state.problems.wantsText !== undefined && <p class="field-problem">{state.problems.wantsText}</p>}
+                <Checkbox id="wants_text" label={text.wantsText} hint={text.wantsTextHint} checked={form.wantsText} />
+                <Checkbox
+                  id="wants_files"
+                  label={text.wantsFiles}
+                  hint={text.wantsFilesHint}
+                  checked={form.wantsFiles}
+                />
+              </fieldset>
+            ) : (
+              <>
+                <input type="hidden" name="wants_text" value={takesText ? "1" : "0"} />
+                <input type="hidden" name="wants_files" value={takesFiles ? "1" : "0"} />
+              </>
+            )}
           </div>
           <div class="push-end">
             <div class="limits">

@@ -88,22 +88,19 @@ interface Explanation {
 
 function explain({ problem, provider: name, only }: ProblemModel, { singleSignOn: messages }: Messages): Explanation {
   if (typeof problem === "object") return explainRefusal(problem, name, messages);
-  switch (problem) {
-    case "denied":
-      return { icon: "hand", heading: messages.denied, text: messages.deniedText({ name }) };
-    case "invalid":
-      return { icon: "clock", heading: messages.invalid, text: messages.invalidText };
-    case "no_account":
-      return { icon: "shield", heading: messages.noAccount, text: messages.noAccountText({ name }) };
-    case "linked_elsewhere":
-      return { icon: "shield", heading: messages.linkedElsewhere, text: messages.linkedElsewhereText({ name }) };
-    case "unreachable":
-      return {
-        icon: "clock",
-        heading: messages.unreachable({ name }),
-        text: only ? messages.unreachableOnly : messages.unreachableText,
-      };
-  }
+  const unreachableText = only ? messages.unreachableOnly : messages.unreachableText;
+  const explanations: Readonly<Record<typeof problem, Explanation>> = {
+    denied: { icon: "hand", heading: messages.denied, text: messages.deniedText({ name }) },
+    invalid: { icon: "clock", heading: messages.invalid, text: messages.invalidText },
+    no_account: { icon: "shield", heading: messages.noAccount, text: messages.noAccountText({ name }) },
+    linked_elsewhere: {
+      icon: "shield",
+      heading: messages.linkedElsewhere,
+      text: messages.linkedElsewhereText({ name }),
+    },
+    unreachable: { icon: "clock", heading: messages.unreachable({ name }), text: unreachableText },
+  };
+  return explanations[problem];
 }
 
 /** Names the claim: users can tell their administrator what the provider has to send. */
@@ -272,7 +269,32 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
       <FormNotices state={model.state} />
       <Card id="linked" heading={model.linkedAt.length > 0 ? singleSignOn.linked({ name }) : singleSignOn.notLinked}>
         {model.linkedAt.length > 0 ? (
-          <Linked model={model} />
+          <>
+            <dl class="facts">
+              {model.linkedAt.map((timeMs) => (
+                <Fact key={timeMs} label={singleSignOn.linkedSince} value={<LocalTime timeMs={timeMs} />} />
+              ))}
+            </dl>
+            {model.hasPassword ? (
+              <details class="confirm" open={model.state.problems.password !== undefined}>
+                <summary class="button button-quiet-danger">
+                  <Label icon="trash" text={singleSignOn.unlink} />
+                </summary>
+                <PostForm class="form" action={`${signOnSettingsPath}/unlink`}>
+                  <p>{singleSignOn.unlinkText({ name: name })}</p>
+                  <PasswordField
+                    id="password"
+                    label={singleSignOn.yourPassword}
+                    problem={model.state.problems.password}
+                    focus={model.state.problems.password !== undefined}
+                  />
+                  <FormEnd label={singleSignOn.unlinkConfirm} look="danger" />
+                </PostForm>
+              </details>
+            ) : (
+              <Notice tone="info" icon="key" text={model.only ? singleSignOn.onlyWayInHere : singleSignOn.onlyWayIn} />
+            )}
+          </>
         ) : (
           <PostForm class="form" action={`${signOnSettingsPath}/link`}>
             <p>{singleSignOn.linkText({ name })}</p>
@@ -297,37 +319,5 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
         <a href={pageHref(page, "/users/edit")}>{singleSignOn.backToAccount}</a>
       </p>
     </Layout>
-  );
-}
-
-function Linked({ model }: PartProps<SignOnSettingsModel>) {
-  const { singleSignOn } = useMessages();
-  return (
-    <>
-      <dl class="facts">
-        {model.linkedAt.map((timeMs) => (
-          <Fact key={timeMs} label={singleSignOn.linkedSince} value={<LocalTime timeMs={timeMs} />} />
-        ))}
-      </dl>
-      {model.hasPassword ? (
-        <details class="confirm" open={model.state.problems.password !== undefined}>
-          <summary class="button button-quiet-danger">
-            <Label icon="trash" text={singleSignOn.unlink} />
-          </summary>
-          <PostForm class="form" action={`${signOnSettingsPath}/unlink`}>
-            <p>{singleSignOn.unlinkText({ name: model.provider })}</p>
-            <PasswordField
-              id="password"
-              label={singleSignOn.yourPassword}
-              problem={model.state.problems.password}
-              focus={model.state.problems.password !== undefined}
-            />
-            <FormEnd label={singleSignOn.unlinkConfirm} look="danger" />
-          </PostForm>
-        </details>
-      ) : (
-        <Notice tone="info" icon="key" text={model.only ? singleSignOn.onlyWayInHere : singleSignOn.onlyWayIn} />
-      )}
-    </>
   );
 }
