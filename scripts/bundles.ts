@@ -106,6 +106,8 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
     "created/created.css",
     "edit-push/edit-push.css",
     "api-help/api-help.css",
+    "about/about.css",
+    "single-sign-on/single-sign-on.css",
   ].map((name) => `src/pages/${name}`);
   return {
     absWorkingDir: root,

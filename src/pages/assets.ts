@@ -8,6 +8,8 @@ export type AssetName =
   | "signed-in.css"
   | "edit-push.css"
   | "api-help.css"
+  | "about.css"
+  | "single-sign-on.css"
   | "dark.css"
   | "dark-logo.css"
   | "favicon.svg"

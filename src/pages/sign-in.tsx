@@ -118,6 +118,7 @@ export function signInView(model: SignInModel, page: PageContext): Page {
     <FormPage
       page={page}
       scripts={model.passkeys ? ["passkeys.js"] : []}
+      styles={model.provider === null ? [] : ["single-sign-on.css"]}
       asksFirstAt={signInPath}
       heading={signIn.heading}
       lead={signIn.lead}

@@ -86,6 +86,8 @@ function makeAssets(dataDir: string): string {
     "dark-logo.css",
     "edit-push.css",
     "api-help.css",
+    "about.css",
+    "single-sign-on.css",
   ];
   const names = [...styles, ...icons, "page.js", "new-push.js", "passkeys.js", "secret.js"];
   names.push(

@@ -14,7 +14,7 @@ export function showAbout(page: PageRequest): Reply {
 export function aboutView(html: string | undefined, page: PageContext): Page {
   const { about, step } = page.messages;
   return (
-    <Layout page={page} title={about.title} isPublic>
+    <Layout page={page} title={about.title} styles={["about.css"]} isPublic>
       <PageHeading heading={about.title} />
       {html === undefined ? (
         <div class="card operator-text">

@@ -1,8 +1,7 @@
 import { factorsPath } from "../../http/authentication.ts";
 import type { PageRoute } from "../request.ts";
 import { addApp, removeApp, showApp } from "./app.tsx";
-import { createBackupCodes, showFactors } from "./handler.ts";
-import { addPasskey, offerNewPasskey, offerProof, removePasskey } from "./passkey-handler.ts";
+import { addPasskey, createBackupCodes, offerNewPasskey, offerProof, removePasskey, showFactors } from "./handler.ts";
 import {
   appPath,
   backupCodesPath,

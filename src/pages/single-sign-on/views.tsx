@@ -5,7 +5,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { FormPage } from "../form-page.tsx";
 import { Layout } from "../layout.tsx";
 import { MessagePage } from "../message-page.tsx";
-import { type Page, type PageContext, type PartProps, pageHref, useMessages } from "../page.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { ButtonLink, FormEnd, Label, Submit } from "../parts/buttons.tsx";
 import { Card, PageHeading } from "../parts/card.tsx";
 import { Fact } from "../parts/fact.tsx";
@@ -205,9 +205,10 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
       )}
       {by === "consent" && <p>{singleSignOn.consent}</p>}
       {by === "mailed" && <p>{singleSignOn.consentMailed}</p>}
-      {by === "sign_in" ? (
-        <SignInFirst model={model} />
-      ) : (
+      {/* For an account without a password. */}
+      {by === "sign_in" && !only && <p>{singleSignOn.signInFirst}</p>}
+      {by === "sign_in" && only && !link.mails && <p>{singleSignOn.noProof}</p>}
+      {by !== "sign_in" && (
         <PostForm class="form" action={confirmLinkPath}>
           {by === "mailed" && <input type="hidden" name="token" value={mailed} />}
           {by === "password" && (
@@ -235,13 +236,6 @@ export function confirmLinkView(model: ConfirmLinkModel, page: PageContext): Pag
       )}
     </FormPage>
   );
-}
-
-/** For an account without a password. */
-function SignInFirst({ model: { only, link } }: PartProps<ConfirmLinkModel>) {
-  const { singleSignOn } = useMessages();
-  if (!only) return <p>{singleSignOn.signInFirst}</p>;
-  return link.mails ? null : <p>{singleSignOn.noProof}</p>;
 }
 
 interface SignOnSettingsModel {

@@ -18,10 +18,6 @@ export type TokenField = "name" | "scopes" | "expiresInDays" | "networks" | "pro
 
 export const tokensPath = "/users/token";
 
-export function tokensPagePath(page: number): string {
-  return page === 1 ? tokensPath : `${tokensPath}?page=${page}`;
-}
-
 export const scopeFields = { create: "may_create", read: "may_read", expire: "may_expire" } as const;
 
 export const offeredDays: readonly number[] = [7, 30, 90, 180, 365, 730];

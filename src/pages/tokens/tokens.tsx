@@ -1,4 +1,5 @@
 import { Layout } from "../layout.tsx";
+import { listPath } from "../lists/filters.tsx";
 import { type Page, type PageContext, useMessages } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
@@ -6,7 +7,7 @@ import { Notice } from "../parts/notice.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
 import { TokenFormCard } from "./form.tsx";
 import { TokenList } from "./list.tsx";
-import { limitsOf, tokensPagePath, tokensPath } from "./model.ts";
+import { limitsOf, tokensPath } from "./model.ts";
 import { emptyTokenForm, type ShownForm, type TokensModel, tokenFormHandler, tokensOf } from "./take-token.ts";
 
 /** `GET /users/token` */
@@ -33,7 +34,10 @@ export async function revokeToken(page: SignedInRequest): Promise<Reply> {
 async function renderTokens(page: SignedInRequest, shown: ShownForm): Promise<Reply> {
   const listed = await tokensOf(page, page.user);
   const model = { path: tokensPath, isService: false, ...shown, ...listed };
-  return page.renderForm(tokensView, model, { status: shown.state.status, path: tokensPagePath(listed.page) });
+  return page.renderForm(tokensView, model, {
+    status: shown.state.status,
+    path: listPath(tokensPath, { page: listed.page }),
+  });
 }
 
 /** The form is posted to `/users/token`; revoking is posted to `/users/token/<id>/revoke`. */
