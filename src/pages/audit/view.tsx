@@ -8,14 +8,7 @@ import {
   type TrailFile,
   type TrailPage,
 } from "../../pushes/pushes.ts";
-import {
-  hasSealedLabels,
-  linkOf,
-  PushActions,
-  PushName,
-  SealedLabelsHint,
-  ViewsUsed,
-} from "../dashboard/push-parts.tsx";
+import { hasSealedLabels, linkOf, PushActions, PushName, ViewsUsed } from "../dashboard/push-parts.tsx";
 import { renderGone } from "../gone.tsx";
 import { Layout } from "../layout.tsx";
 import { Facts } from "../lists/list.tsx";
@@ -166,7 +159,12 @@ function AboutPush({ model }: PartProps<AuditModel>) {
           )}
         </section>
       )}
-      {hasSealedLabels(push) && <SealedLabelsHint />}
+      {/* With the key in the address, a script opens the elements with `data-sealed-label` (browser/parts/sealed-labels.ts). */}
+      {hasSealedLabels(push) && (
+        <p class="field-hint" role="status" data-sealed-labels={messages.endToEnd.labelsFailed}>
+          {messages.endToEnd.labelsHint}
+        </p>
+      )}
       {model.files.length > 0 && <Files files={model.files} />}
       <Settings push={push} />
       <PushActions listed={model.listed} returnPath={auditPath(push.urlToken)} />

@@ -39,16 +39,6 @@ export function hasSealedLabels({ name, note }: Pick<Push, "name" | "note">): bo
   return [name, note].some(isSealedLabel);
 }
 
-/** With the key in the address, a script opens the elements with `data-sealed-label` (browser/parts/sealed-labels.ts). */
-export function SealedLabelsHint() {
-  const { endToEnd } = useMessages();
-  return (
-    <p class="field-hint" role="status" data-sealed-labels={endToEnd.labelsFailed}>
-      {endToEnd.labelsHint}
-    </p>
-  );
-}
-
 /** The beginning of a name or a note, which may be as long as a page. */
 export function beginningOf(text: string, charactersMax: number): string {
   const characters = [...text.slice(0, 2 * charactersMax)];

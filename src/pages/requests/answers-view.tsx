@@ -1,6 +1,7 @@
 import type { ListedPush } from "../../pushes/pushes.ts";
 import type { OwnedRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
+import { Facts } from "../lists/list.tsx";
 import { StateBadge } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";
 import { CopyButton, FormEnd, ShowButton } from "../parts/buttons.tsx";
@@ -10,7 +11,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import { requestsPath } from "./paths.ts";
-import { RequestFacts } from "./view.tsx";
+import { requestColumns } from "./view.tsx";
 
 interface AnswersModel {
   readonly request: OwnedRequest;
@@ -63,7 +64,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
       </div>
       <div class="stack cards">
         <section class="card stack" data-ends-keys>
-          <RequestFacts request={request} />
+          <Facts row={request} columns={requestColumns(page).slice(1)} />
           {request.state === "open" && (
             <LinkField id="link" label={text.link} hint={text.linkHint} value={link} copy={text.copyLink} primary />
           )}

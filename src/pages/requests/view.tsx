@@ -1,7 +1,7 @@
 import type { ListedRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
-import { type Column, Facts, List } from "../lists/list.tsx";
-import { type Page, type PageContext, pageHref, untranslated, usePage } from "../page.ts";
+import { type Column, List } from "../lists/list.tsx";
+import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { ButtonLink } from "../parts/buttons.tsx";
 import { PageHeading } from "../parts/card.tsx";
 import { LocalTime } from "../parts/times.tsx";
@@ -40,7 +40,8 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
   );
 }
 
-function requestColumns(page: PageContext): readonly Column<ListedRequest>[] {
+/** What the list of requests and the page of one say of a request. */
+export function requestColumns(page: PageContext): readonly Column<ListedRequest>[] {
   const { requests: text } = page.messages;
   return [
     {
@@ -62,9 +63,4 @@ function requestColumns(page: PageContext): readonly Column<ListedRequest>[] {
     { label: text.answers, value: ({ answers, answersMax }) => text.answersOf({ used: answers, allowed: answersMax }) },
     { label: text.until, value: ({ expiresAt }) => <LocalTime timeMs={expiresAt} /> },
   ];
-}
-
-export function RequestFacts({ request }: { readonly request: ListedRequest }) {
-  const page = usePage();
-  return <Facts row={request} columns={requestColumns(page).slice(1)} />;
 }
