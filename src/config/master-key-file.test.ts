@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
-import {
+import fs, {
   chmodSync,
+  fstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -10,10 +11,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Random } from "../base/random.ts";
 import { readOrMakeMasterKeyFile } from "./master-key-file.ts";
 
@@ -46,6 +48,22 @@ describe("the master key file", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readOrMakeMasterKeyFile(folder, unused)).toEqual({ ...first, made: false });
     expect(readdirSync(folder)).toEqual(["master.key"]);
+  });
+
+  it("is durable before its key is used, and so is its entry in the folder", () => {
+    const synced: number[] = [];
+    const { fsyncSync } = fs;
+    const spy = vi.spyOn(fs, "fsyncSync").mockImplementation((descriptor) => {
+      synced.push(fstatSync(descriptor).ino);
+      fsyncSync(descriptor);
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    });
+    readOrMakeMasterKeyFile(folder, counting());
+    expect(synced).toEqual([path, folder].map((each) => statSync(each).ino));
   });
 
   it("is created with its folder, which only the owner can open", () => {
