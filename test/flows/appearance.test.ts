@@ -94,14 +94,17 @@ test("PWP__SHOW_VERSION: pages show the version only on request", async () => {
 
 test("PWP__ENABLED_LANGUAGE_CODES: pages offer and select only those languages", async () => {
   const { server } = await start({ PWP__ENABLED_LANGUAGE_CODES: "de,fr,sv", PWP__DEFAULT_LOCALE: "fr" });
-  const get = async (url: string, acceptLanguage = "") =>
-    (await server.inject({ url, headers: { "accept-language": acceptLanguage } })).body;
-  const language = async (url: string, acceptLanguage?: string) =>
-    /<html lang="([^"]*)"/.exec(await get(url, acceptLanguage))?.[1];
+  const get = async (url: string, acceptLanguage = "", cookie = "") =>
+    (await server.inject({ url, headers: { "accept-language": acceptLanguage, cookie } })).body;
+  const language = async (...request: Parameters<typeof get>) =>
+    /<html lang="([^"]*)"/.exec(await get(...request))?.[1];
   expect([...(await get("/")).matchAll(/hreflang="([^"]*)"/g)].map(([, tag]) => tag)).toEqual(["de", "fr"]);
   expect(await language("/", "ja, de;q=0.5")).toBe("de");
   expect(await language("/", "en")).toBe("fr");
   expect(await language("/?locale=ja")).toBe("fr");
   expect(await get("/?locale=ja")).not.toContain('href="/users/sign_in?locale=');
   expect(await language("/?locale=de")).toBe("de");
+  expect(await language("/", "de", "sealpush_language=ja")).toBe("de");
+  const { headers } = await server.inject("/?locale=ja&keep_locale");
+  expect(headers["set-cookie"]).toBeUndefined();
 });
