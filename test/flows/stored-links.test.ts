@@ -55,6 +55,19 @@ test("an administrator who takes an address gets no stored link, both addresses 
   expect(opened.json()).toMatchObject({ payload: "hunter2" });
 });
 
+test("links that are stored after the link secret was overwritten are listed beside those that are lost", async () => {
+  const { sink, fixture, root, id, create, listed } = await open();
+  await using _ = fixture;
+  await root.post(`/admin/users/${id}/change_email`, { email: moved });
+  await sink.next(moved);
+  const later = await create({ payload: "hunter3", name: "Mail" });
+  expect(await listed()).toEqual([
+    { link: later, name: "Mail" },
+    { link: "", name: "VPN" },
+  ]);
+  expect(fixture.logLines.filter((line) => line.includes("forged"))).toEqual([]);
+});
+
 test("after the old address has confirmed the change, the lists still have their links", async () => {
   const { sink, fixture, root, eve, id, urlToken, listed } = await open();
   await using _ = fixture;
