@@ -236,4 +236,32 @@ test("reports the latest start, success and failure of each job, with the class 
   expect(await jobOf("mail")).toMatchObject({ succeededAt: startedAt, durationMs: expect.any(Number), failedAt: null });
   expect((await domain.jobs.list()).map(({ name }) => name)).toEqual([...jobNames]);
   await timetable.stop();
+  expect(await jobOf("sweep")).toMatchObject({ succeededAt: null });
+});
+
+test("each job has its interval", async () => {
+  await using fixture = await openTestDomain();
+  const { domain, effects, clock } = fixture;
+  const timetable = await startTimetable(domain, { ...effects, every: manualTimes().every }, quietEvents(clock));
+  await timetable.stop();
+  const jobs = Map.groupBy(await domain.jobs.list(), ({ everyMs }) => everyMs);
+  const names = [...jobs].map(([everyMs, group]) => [everyMs / secondMs, group.map(({ name }) => name)]);
+  expect(Object.fromEntries(names)).toEqual({
+    1: ["claim retries", "download tickets", "mail", "view notifications", "bulk endings", "theme"],
+    10: ["heartbeat", "database clock"],
+    30: ["sweep"],
+    60: ["limits"],
+    3600: ["failed emails", "unused links", "sessions", "sign-on steps", "old requests"],
+  });
+});
+
+test("expired limits are removed until a batch is not full", async () => {
+  await using fixture = await openTestDomain();
+  const { domain, effects, clock } = fixture;
+  const batches = [5_000, 5_000, 17];
+  const limits = { ...domain.limits, removeExpired: async () => batches.shift() ?? 0 };
+  const { every } = manualTimes();
+  const timetable = await startTimetable({ ...domain, limits }, { ...effects, every }, quietEvents(clock));
+  await expect.poll(() => batches).toEqual([]);
+  await timetable.stop();
 });
