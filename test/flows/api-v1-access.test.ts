@@ -81,6 +81,7 @@ describe("requests from pages of other origins", () => {
     expect(answer.statusCode).toBe(204);
     expect(answer.headers["access-control-allow-origin"]).toBe("*");
     expect(answer.headers["access-control-allow-methods"]).toBe("POST");
+    expect(answer.headers["access-control-max-age"]).toBe("600");
     const allowed = String(answer.headers["access-control-allow-headers"]).toLowerCase().split(", ");
     expect(allowed).toEqual(expect.arrayContaining(["authorization", "content-type", "x-user-email", "x-user-token"]));
   });

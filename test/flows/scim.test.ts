@@ -96,6 +96,7 @@ test("every error has the form of RFC 7644", async () => {
     [400, "invalidValue", ["POST", "/Users", { ...user, externalId: ["x"] }]],
     [400, "invalidValue", ["POST", "/Users", { ...user, externalId: "a\u0000b" }]],
     [400, "invalidValue", ["POST", "/Users", { ...user, externalId: "x".repeat(513) }]],
+    [400, "invalidValue", ["POST", "/Users", { ...user, externalId: " " }]],
     [400, "invalidValue", ["POST", "/Users", { ...user, active: { value: true } }]],
     [400, "invalidFilter", ["GET", "/Users?filter=emails%20eq%20%22a%22"]],
     [400, "invalidFilter", ["GET", "/Users?filter=userName%20sw%20%22a%22"]],
@@ -153,15 +154,22 @@ test("users are made, found, listed page by page, replaced and deleted", async (
   for (const filter of ['userName eq "admin@example.com"', 'externalId eq "EXT-1"', 'userName eq "\\u0000"']) {
     expect((await find(filter)).body).toMatchObject({ totalResults: 0, Resources: [] });
   }
-  const second = (await make("bob@example.com")).body.id;
+  const { body: second } = await make("bob@example.com", "x".repeat(512));
   const pages = ["startIndex=1&count=1", "startIndex=2&count=1"].map(
     async (query) => (await ask("GET", `/Users?${query}`)).body,
   );
   const [first, next] = await Promise.all(pages);
   expect(first).toMatchObject({ totalResults: 2, startIndex: 1, itemsPerPage: 1 });
-  expect([first.Resources[0].id, next.Resources[0].id].sort()).toEqual([id, second].sort());
+  expect([first.Resources[0].id, next.Resources[0].id].sort()).toEqual([id, second.id].sort());
+  expect((await ask("GET", "/Users?startIndex=-3")).body).toMatchObject({ startIndex: 1, itemsPerPage: 2 });
+  const beyond = await ask("GET", `/Users?startIndex=2&filter=${encodeURIComponent('externalId eq "ext-1"')}`);
+  expect(beyond.body).toMatchObject({ totalResults: 1, Resources: [] });
   expect((await ask("GET", "/Users?count=0")).body).toMatchObject({ totalResults: 2, Resources: [] });
-  const replaced = await ask("PUT", `/Users/${id}`, { userName: "ada.l@example.com", active: "False" });
+  const replaced = await ask("PUT", `/Users/${id}`, {
+    userName: "ada.l@example.com",
+    externalId: null,
+    active: "False",
+  });
   expect(replaced.body).toMatchObject({ userName: "ada.l@example.com", externalId: "ext-1", active: false });
   expect((await remove(id)).status).toBe(204);
   for (const method of ["GET", "PUT", "PATCH", "DELETE"] as readonly Method[]) {
@@ -215,6 +223,7 @@ test.each<[string, string, unknown]>([
   ["neither path nor object", "invalidValue", { op: "replace", value: "x" }],
   ["remove without a path", "noTarget", { op: "remove" }],
   ["remove of a required attribute", "mutability", { op: "remove", path: "userName" }],
+  ["remove of what says whether the user is active", "mutability", { op: "remove", path: "active" }],
   ["an object as path", "invalidPath", { op: "replace", path: {}, value: "x" }],
   ["a part of a text", "invalidPath", { op: "replace", path: "active.value", value: false }],
   ["no object", "invalidSyntax", "active"],
@@ -224,6 +233,14 @@ test.each<[string, string, unknown]>([
   const answer = await ask("PATCH", `/Users/${id}`, { Operations: [operation] });
   expect(answer.body).toMatchObject({ status: "400", scimType: scimError });
   expect((await ask("GET", `/Users/${id}`)).body).toMatchObject({ userName: "ada@example.com", active: true });
+});
+
+test("a list has at most 200 users", async () => {
+  const { app, ask } = await startScimApp();
+  const { scim } = app.app.domain.accounts;
+  const user = (at: number) => ({ userName: `user${at}@example.com`, externalId: null, active: true });
+  await Promise.all(Array.from({ length: 201 }, (_, at) => scim.create(user(at), "192.0.2.1")));
+  expect((await ask("GET", "/Users?count=201")).body).toMatchObject({ totalResults: 201, itemsPerPage: 200 });
 });
 
 test("two processes that make one user at the same time make one account", async () => {
