@@ -221,6 +221,25 @@ it("shows the look beside the forms while they are changed, and saves nothing", 
   expect(await page.locator("link[href^='/branding/'], img.brand-logo").count()).toBe(0);
 });
 
+it("drops the preview of a change that another one has followed", async () => {
+  const { page } = await site.visit({ signedIn: "administrator" });
+  await page.goto("/admin/look");
+  const heading = page
+    .frameLocator(`iframe[title="${admin.preview}"]`)
+    .getByRole("heading", { name: en.step.heading, includeHidden: true });
+  await heading.waitFor();
+  const style = page.getByLabel(admin.style, { exact: true });
+  await page.route("/admin/look/style", () => undefined, { times: 1 });
+  const asked = page.waitForRequest("/admin/look/style");
+  const dropped = page.waitForEvent("requestfailed");
+  await style.fill("h1 { color: rgb(1, 2, 3) }");
+  const earlier = await asked;
+  await style.fill("h1 { color: rgb(138, 31, 106) }");
+  expect(await dropped).toBe(earlier);
+  const colour = () => heading.evaluate((element) => getComputedStyle(element).color);
+  await expect.poll(colour).toBe("rgb(138, 31, 106)");
+});
+
 it("confirms one action on a user at a time, and the other buttons keep their place meanwhile", async () => {
   const { page } = await site.visit({ signedIn: "administrator" });
   await openUser(page, email);
