@@ -93,6 +93,36 @@ it("the form has two columns where there is room: the secret, and beside it when
   }
 });
 
+it.each(["en", "de", "es", "fr", "pt-BR", "ja", "ar"])(
+  "the label of the secret and its buttons are one row at 360 px, in %s",
+  async (language) => {
+    const { page } = await site.visit({ viewport: { width: 360, height: 800 } });
+    await page.goto(`/?locale=${language}`);
+    await page.locator("[data-add-fields]").waitFor();
+    const middles = await page
+      .locator(".field-head", { has: page.locator("[data-add-fields]") })
+      .locator("> *")
+      .evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect()).map(({ y, height }) => y + height / 2));
+    expect(middles).toHaveLength(3);
+    expect(Math.max(...middles) - Math.min(...middles)).toBeLessThanOrEqual(1);
+  },
+);
+
+it("the numbers of days and of views are one row with room for what is wrong with them, at 360 and 1280 px", async () => {
+  for (const viewport of [
+    { width: 360, height: 800 },
+    { width: 1280, height: 900 },
+  ]) {
+    const page = await ownersForm("text", viewport);
+    await page.locator("#push_expire_after_duration").selectOption("");
+    const [days, views] = await Promise.all(
+      ["#push_expire_after_days", "#push_expire_after_views"].map((field) => page.locator(field).boundingBox()),
+    );
+    expect(days?.y).toBe(views?.y);
+    expect(Math.min(days?.width ?? 0, views?.width ?? 0)).toBeGreaterThanOrEqual(130);
+  }
+});
+
 it.each([320, 360])("the form fits %i px with text of twice the size", async (width) => {
   const page = await ownersForm("text", { width, height: 800 });
   await page.evaluate("document.documentElement.style.fontSize = '200%'");
