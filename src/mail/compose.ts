@@ -284,7 +284,7 @@ const style = {
   card: {
     maxWidth: "560px",
     margin: "0 auto",
-    padding: "28px 24px",
+    padding: "28px 24px 12px",
     backgroundColor: "#ffffff",
     border: "1px solid #dadfda",
     borderRadius: "10px",

@@ -1,3 +1,4 @@
+import { signInPath } from "../http/authentication.ts";
 import { textOf } from "../http/body/form-fields.ts";
 import { emailPage } from "./ask-email.tsx";
 import { passwordSentence } from "./entry.tsx";
@@ -49,8 +50,12 @@ export const resetPassword = formHandler(newPasswordForm, async (page, typed) =>
 
 /** Without emails, nobody can prove that an address is theirs. */
 export function noResetView(page: PageContext): Page {
-  const { recovery } = page.messages.entry;
-  return <MessagePage page={page} icon="key" heading={recovery.heading} lead={recovery.noMail} isPublic />;
+  const { entry, nav } = page.messages;
+  return (
+    <MessagePage page={page} icon="key" heading={entry.recovery.heading} lead={entry.recovery.noMail} isPublic>
+      <ButtonLink to={signInPath} label={nav.signIn} />
+    </MessagePage>
+  );
 }
 
 interface NewPasswordModel {

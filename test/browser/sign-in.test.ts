@@ -111,3 +111,17 @@ describe("too many attempts", () => {
     expect(await page.getByRole("alert").textContent()).toContain("Too many attempts");
   });
 });
+
+it("shows the password on request, and hides it again", async () => {
+  const { page } = await site.visit();
+  await page.goto("/users/sign_in");
+  const field = page.getByLabel(signIn.password);
+  await field.fill(password);
+  for (const [button, type] of [
+    [en.actions.show, "text"],
+    [en.actions.hide, "password"],
+  ] as const) {
+    await page.getByRole("button", { name: button, exact: true }).click();
+    expect(await field.getAttribute("type")).toBe(type);
+  }
+});

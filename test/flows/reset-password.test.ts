@@ -180,6 +180,7 @@ test("without emails the page refers users to an administrator, and creates no l
   const page = await visit(fixture, "/users/password/new");
   expect(page.status).toBe(200);
   expect(page.body).toContain("Ask its administrator");
+  expect(page.body).toContain(`<a class="button" href="/users/sign_in">`);
   expect(page.body).not.toContain('name="email"');
   expect((await ask(fixture)).status).toBe(403);
 });

@@ -232,6 +232,7 @@ export function PasswordField(field: InputFieldProps) {
     <InputField
       {...field}
       input={{ type: "password", dir: "auto", required: true, autoComplete: "current-password" }}
+      inside={<ShowButton of={field.id} />}
     />
   );
 }
