@@ -20,6 +20,7 @@ localiseTimes();
 forgetSecretOnLeave();
 adoptOldTheme();
 for (const button of document.querySelectorAll("[data-print]")) button.addEventListener("click", () => print());
+document.querySelector("[data-reload]")?.addEventListener("click", () => location.reload());
 for (const element of document.querySelectorAll<HTMLElement>("[data-scripted]")) element.hidden = false;
 document.querySelector<HTMLElement>("[data-focus]")?.focus();
 

@@ -311,6 +311,7 @@ export interface EnglishMessages {
     readonly unavailable: string;
     readonly unavailableText: string;
     readonly reference: Message<{ id: string }>;
+    readonly again: string;
     readonly home: string;
     readonly factor: string;
     readonly factorText: string;

@@ -35,6 +35,8 @@ function modelOf({ status, code, retryAfterSeconds }: Refusal, request: FastifyR
      * but the browser can send it once more, because it keeps what it sent for as long as it shows the answer.
      */
     reloadSends: request.method === "POST" && !isKept && maySucceed,
+    /** The request was for a page that may be there later. */
+    mayReload: request.method === "GET" && (status === 429 || status === 503),
     /** This server requires a second factor, and the user has none. */
     lacksFactor,
   };
@@ -94,7 +96,17 @@ function NextStep({ model }: PartProps<FailureModel>) {
   const { status, lacksFactor } = model;
   if (lacksFactor) return <InNewTab path={factorsPath} label={failure.factorLink} />;
   if (status === 401 && hasTyped(model)) return <InNewTab path={signInPath} label={sending.signIn} />;
-  return <HomeButton />;
+  return (
+    <>
+      {model.mayReload && (
+        // A link to this address would need its key behind "#".
+        <button type="button" class="button button-primary" hidden data-scripted data-reload>
+          {failure.again}
+        </button>
+      )}
+      <HomeButton />
+    </>
+  );
 }
 
 /** The form with what was typed stays in its own tab. */

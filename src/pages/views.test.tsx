@@ -303,13 +303,29 @@ function allPages(page: PageContext): readonly Page[] {
     robotView(page),
     ...[400, 403, 404, 408, 413, 429, 500, 503].map((status) =>
       failureView(
-        { status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: false, reloadSends: true, lacksFactor: false },
+        {
+          status,
+          requestId: hostile,
+          retryAfterSeconds: 2,
+          keepsTyped: false,
+          reloadSends: true,
+          mayReload: false,
+          lacksFactor: false,
+        },
         page,
       ),
     ),
     ...[401, 403, 429].map((status) =>
       failureView(
-        { status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: true, reloadSends: false, lacksFactor: true },
+        {
+          status,
+          requestId: hostile,
+          retryAfterSeconds: 2,
+          keepsTyped: true,
+          reloadSends: false,
+          mayReload: true,
+          lacksFactor: true,
+        },
         page,
       ),
     ),
@@ -485,6 +501,7 @@ describe("the page of a refused request", () => {
       retryAfterSeconds: 1,
       keepsTyped: false,
       reloadSends: false,
+      mayReload: false,
       lacksFactor: false,
     };
     return renderPage(failureView(model, contextOf(en)));
