@@ -166,6 +166,18 @@ describe("the list of 50 pushes", () => {
     }
   });
 
+  it("begins within 440 px on a phone", async () => {
+    const { page } = await site.visit({ signedIn: true, viewport: { width: 390, height: 844 } });
+    await site.push({ payload: "secret" }, "owned");
+    for (const locale of ["en", "de", "es", "fr", "pt-BR", "ja", "ar"]) {
+      await page.goto(`/p?locale=${locale}`);
+      expect([locale, ((await page.locator("tbody tr").first().boundingBox())?.y ?? 999) <= 440]).toEqual([
+        locale,
+        true,
+      ]);
+    }
+  });
+
   it("does not scroll sideways at 360 pixels with text of 200 %", async () => {
     const { page } = await site.visit({ signedIn: true });
     await site.push(
