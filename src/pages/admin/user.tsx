@@ -10,6 +10,7 @@ import { browserName } from "../parts/browser-name.ts";
 import { ButtonLink, Submit } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
+import { InputField } from "../parts/fields.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
@@ -455,19 +456,12 @@ interface EmailFieldProps {
 
 export function EmailField({ id, label, value }: EmailFieldProps) {
   return (
-    <p>
-      <label for={id}>{label}</label>
-      <input
-        class="input"
-        id={id}
-        name="email"
-        type="email"
-        value={value}
-        dir="ltr"
-        required
-        maxLength={emailCharactersMax}
-        autoComplete="off"
-      />
-    </p>
+    <InputField
+      id={id}
+      name="email"
+      label={label}
+      value={value ?? ""}
+      input={{ type: "email", dir: "ltr", required: true, maxLength: emailCharactersMax, autoComplete: "off" }}
+    />
   );
 }
