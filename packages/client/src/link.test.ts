@@ -12,6 +12,7 @@ describe("readLink", () => {
     "/pt-BR/f/abc-_1/r",
     "/r/abc-_1",
     "/p/abc-_1.json",
+    "/p/abc-_1/preview",
   ])("%s", (path) => {
     expect(readLink(`${server}${path}`)).toEqual({ server, urlToken: "abc-_1", fragment: "" });
   });

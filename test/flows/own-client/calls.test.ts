@@ -2,6 +2,7 @@ import { ClientError, type ClientOptions, SealpushClient } from "@sealpush/clien
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { freePort } from "../../support/free-port.ts";
+import { startStandIn } from "../../support/stand-in.ts";
 
 async function startServer(environment: Readonly<Record<string, string>> = {}) {
   const app = await startTestApp({ environment });
@@ -125,10 +126,13 @@ test("without a version of the API, the client finds it out, also on a public ga
 });
 
 test("the language that was chosen is the one of the links", async () => {
-  const { connect } = await startServer();
+  const { connect, token } = await startServer();
   const made = await connect({ language: "de" }).create({ payload: "geheim" });
   expect(made.html_url).toMatch(/\/r\?locale=de$/);
   expect(await connect().retrieve(made.html_url)).toMatchObject({ payload: "geheim" });
+  const owner = connect({ language: "de", token });
+  await owner.create({ payload: "geheim" });
+  expect((await owner.list("active")).map(({ html_url }) => html_url)).toEqual([expect.stringMatching(/\?locale=de$/)]);
 });
 
 describe("errors", () => {
@@ -148,6 +152,8 @@ describe("errors", () => {
       await refusalOf(connect().end(url_token)),
       await refusalOf(connect().retrieve(url_token, { passphrase: "another-passphrase" })),
       await refusalOf(connect().retrieve(url_token, { passphrase: "two\nlines" })),
+      await refusalOf(connect().retrieve(url_token, { passphrase: " two" })),
+      await refusalOf(connect().retrieve(url_token, { passphrase: "two " })),
       await refusalOf(connect().retrieve(`https://other.example.com/p/${url_token}`)),
     ];
     expect(others.map(({ code }) => code)).toEqual([
@@ -158,6 +164,8 @@ describe("errors", () => {
       "wrong_passphrase",
       "invalid",
       "invalid",
+      "invalid",
+      "invalid",
     ]);
     const said = others.map((error) => `${error.stack} ${JSON.stringify(error)} ${JSON.stringify(error.cause)}`).join();
     for (const secret of [...Object.values(secrets), url_token, token, "sp_not", "another", "two"]) {
@@ -165,12 +173,16 @@ describe("errors", () => {
     }
   });
 
-  test.each(["push.example.com", "ftp://push.example.com", "https://ada:secret@push.example.com", ""])(
-    "an invalid address of the server is refused: %j",
-    (server) => {
-      expect(() => new SealpushClient({ server })).toThrow("must have the form https://push.example.com.");
-    },
-  );
+  test.each([
+    "push.example.com",
+    "ftp://push.example.com",
+    "https://ada:secret@push.example.com",
+    "https://push.example.com?a",
+    "https://push.example.com#a",
+    "",
+  ])("an invalid address of the server is refused: %j", (server) => {
+    expect(() => new SealpushClient({ server })).toThrow("must have the form https://push.example.com.");
+  });
 
   test("a token that cannot be a header is refused without repeating it", () => {
     const connect = () => new SealpushClient({ server: "http://127.0.0.1:1", token: "sp_a\nb" });
@@ -182,6 +194,22 @@ describe("errors", () => {
     const client = new SealpushClient({ server, attemptsMax: 1 });
     const error = await refusalOf(client.create({ payload: "the-payload" }));
     expect(error).toMatchObject({ code: "unreachable", message: `${server} cannot be reached (ECONNREFUSED).` });
+  });
+
+  test("an answer that does not end is refused", async () => {
+    const server = await startStandIn((_request, _incoming, response) => {
+      const part = Buffer.alloc(1024 * 1024, " ");
+      const writeOn = () => {
+        while (response.write(part)) if (response.destroyed) return;
+        response.once("drain", writeOn);
+      };
+      writeOn();
+    });
+    const client = new SealpushClient({ server: server.origin, attemptsMax: 1 });
+    expect(await refusalOf(client.version())).toMatchObject({
+      code: "not_this_api",
+      message: "The server's answer is too large.",
+    });
   });
 
   test("the reader of a file that fails is reported as such", async () => {

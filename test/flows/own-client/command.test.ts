@@ -194,8 +194,10 @@ describe("push", () => {
       stderr: "missing.txt cannot be used (ENOENT).\n",
     });
     expect((await program.run(["push", "."])).stderr).toMatch(/^\. is not a file\. Pack the folder first/);
-    const latin1 = Buffer.from([0x70, 0xe4]).toString("latin1");
-    expect(await program.run(["push", "--views", "1"], { stdin: latin1 })).toMatchObject({ exitCode: 0 });
+    const child = program.start(["push", "--views", "1"]);
+    child.stdin.end(Buffer.from([0x70, 0xe4]));
+    const [[exitCode], said] = await Promise.all([once(child, "close"), textOf(child.stderr)]);
+    expect([exitCode, said]).toEqual([1, expect.stringMatching(/^Standard input is not UTF-8\./)]);
   });
 
   test("warns of a server that keeps the push longer than asked", async () => {
@@ -438,6 +440,44 @@ describe("what fails is said in a sentence, with its exit code:", () => {
     [["push", "missing"], 2, "missing cannot be used (ENOENT)."],
   ])("%j", async (argv, exitCode, sentence) => {
     expect(await signedIn().run(argv)).toEqual({ exitCode, stdout: "", stderr: `${sentence}\n` });
+  });
+
+  test("a server without TLS, also if only the link names it", async () => {
+    const away = `http://0.0.0.0:${await freePort()}`;
+    for (const argv of [
+      ["list", "--server", away],
+      ["open", `${away}/p/abc`],
+    ]) {
+      const { exitCode, stderr } = await signedIn().run(argv);
+      expect([exitCode, stderr.split("\n")[0]]).toEqual([
+        6,
+        `warning: ${away} is used without TLS: everybody on the way can read secrets and tokens.`,
+      ]);
+    }
+  });
+
+  test("a file that cannot be read to its end is not saved, and the text is kept", async () => {
+    const other = await startStandIn((request, { headers }, response) => {
+      if (request === "GET /api/v2/version")
+        return sendJson(response, 200, { application_version: "3.0.0", api_version: "2.1" });
+      if (request === "GET /api/v2/pushes/abc") {
+        const files = [{ filename: "a.bin", content_type: "", url: `${other.origin}/file` }];
+        return sendJson(response, 200, { url_token: "abc", payload: "see the file", files });
+      }
+      if (request !== "GET /file") return sendJson(response, 404, {});
+      if (headers.range !== undefined) return void response.destroy();
+      response.writeHead(200, { "content-length": 1_000 }).write("half", () => response.destroy());
+    });
+    const program = makeClientProgram("whole", { SEALPUSH_SERVER: other.origin });
+    const run = await program.run(["open", "abc"]);
+    expect(run).toMatchObject({ exitCode: 1, stdout: "see the file" });
+    expect(run.stderr).toMatch(/^a\.bin was not saved: /);
+    expect(readdirSync(program.folder)).toEqual([]);
+  });
+
+  test("a push of somebody else", async () => {
+    const { url_token } = await new SealpushClient({ server }).create({ payload: "x" });
+    expect(await signedIn().run(["audit", url_token])).toMatchObject({ exitCode: 5, stdout: "" });
   });
 
   test("a folder that is none is noticed before a view is spent", async () => {

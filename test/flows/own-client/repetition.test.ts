@@ -52,6 +52,16 @@ test("a creation without a token is not repeated after a lost answer, because th
   expect(waits).toEqual([]);
 });
 
+test("an end-to-end creation with files is not repeated, because another attempt would seal other bytes", async () => {
+  const { server, token } = await startServer();
+  const { wait } = recordWaits();
+  const { fetch, sent } = losingAnswers((request) => request.startsWith("POST"));
+  const client = new SealpushClient({ server, token, fetch, wait });
+  const files = [{ filename: "a.txt", content: new Blob(["a"]) }];
+  await expect(client.create({ files }, { endToEnd: true })).rejects.toMatchObject({ code: "unreachable" });
+  expect(sent.filter((request) => request.startsWith("POST"))).toHaveLength(1);
+});
+
 test("a retrieval is not repeated after a lost answer on a server that would count another view", async () => {
   const server = await startStandIn((request, incoming, response) => {
     if (request === "GET /api/v2/version")
@@ -113,6 +123,51 @@ test("a signal ends a request and the wait before the next one", async () => {
   expect(server.requests).toHaveLength(1);
 });
 
+test("a signal ends the wait itself", async () => {
+  const controller = new AbortController();
+  const lose = async () => {
+    setTimeout(() => controller.abort(new Error("Enough.")), 0);
+    throw new TypeError("fetch failed");
+  };
+  const client = new SealpushClient({ server: "https://push.example.com", fetch: lose });
+  await expect(client.list("active", { signal: controller.signal })).rejects.toThrow("Enough.");
+});
+
+test("the waits after lost answers grow, and a later call begins anew", async () => {
+  const { server, token } = await startServer();
+  const { waits, wait } = recordWaits();
+  const { fetch } = losingAnswers((request, times) => request === "GET /api/v2/version" && times <= 4);
+  const client = new SealpushClient({ server, token, fetch, wait });
+  await expect(client.list("active")).rejects.toMatchObject({ code: "unreachable" });
+  expect(waits).toEqual([500, 1_000, 2_000]);
+  expect(await client.list("active")).toEqual([]);
+});
+
+test("a server whose support of keys could not be found out is asked again", async () => {
+  const { server, token } = await startServer();
+  const { url_token } = await new SealpushClient({ server, token }).create({ payload: "x", expire_after_views: 5 });
+  const { wait } = recordWaits();
+  const { fetch } = losingAnswers(
+    (request, times) =>
+      (request === `GET /api/v2/pushes/${url_token}` && times <= 2) ||
+      isFirst("GET /api/v2/openapi.json")(request, times),
+  );
+  const client = new SealpushClient({ server, fetch, wait });
+  await expect(client.retrieve(url_token)).rejects.toMatchObject({ code: "unreachable" });
+  expect(await client.retrieve(url_token)).toMatchObject({ payload: "x", views_remaining: 3 });
+});
+
+test.each([502, 504])("a proxy's %i is a lost answer", async (status) => {
+  const server = await startStandIn((_request, _incoming, response) => {
+    if (server.requests.length === 1) return sendJson(response, status, {});
+    return sendJson(response, 200, { application_version: "3.0.0", api_version: "2.1" });
+  });
+  const { waits, wait } = recordWaits();
+  const client = new SealpushClient({ server: server.origin, wait });
+  expect(await client.version()).toMatchObject({ application_version: "3.0.0" });
+  expect(waits).toEqual([500]);
+});
+
 test("a redirect is reported with its target and not followed, because the token would follow it", async () => {
   const server = await startStandIn((_request, _incoming, response) => {
     response.writeHead(301, { location: "https://push.example.com/api/v2/version?token=1" }).end();
@@ -129,14 +184,27 @@ test("a broken download continues where it stopped", async () => {
   const server = await startStandIn((_request, { headers }, response) => {
     const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1] ?? 0);
     response.writeHead(start === 0 ? 200 : 206, { "content-length": content.length - start });
-    const end = Math.min(start + 40_000, content.length);
+    const end = Math.min(start + 20_000, content.length);
     response.write(content.subarray(start, end), () => (end === content.length ? response.end() : response.destroy()));
   });
   const client = new SealpushClient({ server: server.origin });
   const parts: Uint8Array[] = [];
   for await (const part of client.download({ url: `${server.origin}/files/ticket` })) parts.push(part);
   expect(Buffer.concat(parts).equals(content)).toBe(true);
-  expect(server.requests).toHaveLength(3);
+  expect(server.requests).toHaveLength(5);
+});
+
+test("a broken download begins again on a server that does not know parts", async () => {
+  const content = Buffer.from(Array.from({ length: 90_000 }, (_, at) => at % 251));
+  const server = await startStandIn((_request, { headers }, response) => {
+    response.writeHead(200, { "content-length": content.length });
+    if (headers.range !== undefined) response.end(content);
+    else response.write(content.subarray(0, 40_000), () => response.destroy());
+  });
+  const client = new SealpushClient({ server: server.origin });
+  const parts: Uint8Array[] = [];
+  for await (const part of client.download({ url: `${server.origin}/files/ticket` })) parts.push(part);
+  expect(Buffer.concat(parts).equals(content)).toBe(true);
 });
 
 test("a broken download of a sealed file continues where it stopped", async () => {
