@@ -40,6 +40,10 @@ test("a thrown value that is not an error is logged by its type", () => {
   expect(describeError("hunter2")).toEqual({ name: "thrown string", code: undefined, frames: [], cause: undefined });
 });
 
+test("an error's own name, which may quote data, is not logged", () => {
+  expect(describeError(Object.assign(new TypeError("x"), { name: "hunter2" })).name).toBe("TypeError");
+});
+
 test("the chain of causes in the log is bounded", () => {
   const loop = new Error("a");
   loop.cause = loop;
@@ -61,6 +65,11 @@ test("many refusals are logged as one line per second with a count", () => {
   time.now += 1_000;
   events.refusedUnavailable(where, new AppError("unavailable", "x"));
   expect(lines.map((line) => line.suppressedCount)).toEqual([0, 49]);
+  // After the clock was set back too, and the count begins anew.
+  time.now = 0;
+  events.refusedUnavailable(where, new AppError("unavailable", "x"));
+  expect(lines.at(-1)?.suppressedCount).toBe(0);
+  expect(lines).toHaveLength(3);
 });
 
 test("many storage failures are logged as one line per second with a count and instructions", () => {

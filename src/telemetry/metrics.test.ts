@@ -1,6 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { seriesIn } from "../../test/support/metrics.ts";
 import type { Backlog, DomainGauges } from "./domain-gauges.ts";
+import { countEvents, createEvents } from "./events.ts";
+import { createLogger } from "./logger.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 
 const clock = { now: () => 1_000_000 };
@@ -72,6 +74,11 @@ describe("the gauges", () => {
     }
   });
 
+  it("show no lag of a push that a clock ahead of this one has found due", async () => {
+    const read = async () => ({ ...backlog, oldestDueAt: clock.now() + 1_000 });
+    expect((await seriesOf(metricsOf(domain({ backlog: read })))).get("sealpush_sweep_lag_seconds")).toBe(0);
+  });
+
   it("wait at most a second for a database that hangs", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -90,4 +97,35 @@ describe("the gauges", () => {
     await Promise.all([metrics.read(), metrics.read(), metrics.read()]);
     expect(asked).toBe(1);
   });
+});
+
+it("counts what a sweep has removed, with its time and whether the clock is trusted", async () => {
+  const metrics = metricsOf();
+  metrics.jobDone("claim retries", { removed: 5 });
+  metrics.jobDone("sweep", { endedPushes: 2, clockTrusted: 1 });
+  const series = await seriesOf(metrics);
+  const names = ['swept_total{what="ended_pushes"}', "sweep_last_success_timestamp_seconds", "clock_trusted"];
+  expect(names.map((name) => series.get(`sealpush_${name}`))).toEqual([2, 1_000, 1]);
+  expect(series.has('sealpush_swept_total{what="removed"}')).toBe(false);
+});
+
+it("has no series whose labels depend on what clients have opened", async () => {
+  const { text } = await metricsOf().read();
+  expect(text).not.toMatch(/nodejs_active_(?:resources|handles|requests)\{/);
+});
+
+it("counts emails from 0, so that the first failure is an increase", async () => {
+  const metrics = metricsOf();
+  const logger = createLogger("error", { write: () => undefined });
+  countEvents(createEvents({ logger, clock }), metrics).mailGivenUp({
+    id: 1,
+    kind: "push_link",
+    attempts: 9,
+    code: "550",
+  });
+  const series = await seriesOf(metrics);
+  const attempts = ["sent", "put_off", "given_up"].map((outcome) =>
+    series.get(`sealpush_mail_attempts_total{outcome="${outcome}"}`),
+  );
+  expect(attempts).toEqual([0, 0, 1]);
 });
