@@ -91,6 +91,7 @@ describe("token", () => {
     const [, , created = "", , , , scopes, expires = "", networks] = list[1]?.split("\t") ?? [];
     expect([scopes, networks]).toEqual(["create expire", "10.0.0.0/8 ::1"]);
     expect(Date.parse(expires) - Date.parse(created)).toBe(30 * 86_400_000);
+    expect(await cli.run([...createToken, "--expires-in", "3650"])).toMatchObject({ exitCode: 0 });
   });
 
   it.each([
