@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { TestClock } from "../../test/support/domain.ts";
 import { changeRows, openEngineDatabase } from "../../test/support/engine-database.ts";
+import { overrideWrite } from "../../test/support/override-write.ts";
 import { systemRandom } from "../base/random.ts";
 import { AccessKeys } from "../crypto/access-keys.ts";
 import { nothingElse } from "../database/database.ts";
@@ -70,6 +71,33 @@ it("is visible to another process after its next refresh, even if the clocks dif
   await branding.setStyle("a { color: blue }", nothingElse);
   await other.refresh();
   expect(other.theme().style?.content.toString()).toBe("a{color:blue}");
+});
+
+it("is that of the later of two refreshes, whichever ends first", async () => {
+  const { db, access, branding } = await makeBranding();
+  const mayReturn = Promise.withResolvers<void>();
+  let hasRead = Promise.withResolvers<void>();
+  let isHeld = false;
+  const all: typeof db.read.all = async (...statement) => {
+    const rows = await db.read.all(...statement);
+    hasRead.resolve();
+    if (isHeld) await mayReturn.promise;
+    return rows;
+  };
+  const one: typeof db.read.one = (...statement) => db.read.one(...statement);
+  const slow = { ...overrideWrite(db, (work) => db.write(work)), read: { one, all } };
+  const effects = { clock: new TestClock(), random: systemRandom };
+  const other = await openBranding({ db: slow, ...effects, access, configuredName: undefined });
+  await branding.setName("Earlier", nothingElse);
+  [isHeld, hasRead] = [true, Promise.withResolvers<void>()];
+  const earlier = other.refresh();
+  await hasRead.promise;
+  isHeld = false;
+  await branding.setName("Later", nothingElse);
+  await other.refresh();
+  mayReturn.resolve();
+  await earlier;
+  expect(other.theme().name).toBe("Later");
 });
 
 it("is found by every process, even one that has not refreshed yet", async () => {
