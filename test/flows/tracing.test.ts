@@ -108,6 +108,7 @@ describe("traces", () => {
       "url.scheme": "https",
       "sealpush.request_id": id,
     });
+    expect(first?.status.code ?? 0).toBe(0);
     expect(second).toMatchObject({ name: "GET" });
     const [resource] = collector.batches()[0]?.resourceSpans ?? [];
     expect(valuesOf(resource?.resource.attributes ?? [])).toEqual({
@@ -115,6 +116,15 @@ describe("traces", () => {
       "service.version": "0.0.0-test",
       team: "a",
     });
+  });
+
+  it("do not record a method that a client has made up", async () => {
+    const { ask } = await start();
+    await ask("/robots.txt", { method: "PURGE" });
+    await end();
+    const [span] = collector.spans();
+    expect(span?.name).toBe("HTTP");
+    expect(valuesOf(span?.attributes ?? [])).toMatchObject({ "http.request.method": "_OTHER" });
   });
 
   it("continue the trace of a trusted proxy, and its id is in the request's log line", async () => {
