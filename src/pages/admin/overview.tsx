@@ -153,8 +153,7 @@ function Attention({ model }: PartProps<OverviewModel>) {
     return <Notice tone="success" icon="check" text={attention.nothing} />;
   }
   return (
-    <Notice tone="warning" icon="alert">
-      <h2 class="notice-heading">{attention.heading}</h2>
+    <Notice tone="warning" icon="alert" heading={attention.heading}>
       <ul>
         {troubles.map(({ text, path }) => (
           <li key={text}>{path === null ? text : <a href={pageHref(page, path)}>{text}</a>}</li>

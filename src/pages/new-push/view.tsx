@@ -154,10 +154,7 @@ function Content({ form, mayAttachFiles }: FormProps & Pick<NewPushModel, "mayAt
     <div class="push-content" data-part="content">
       {form.kind === "file" && !mayAttachFiles ? (
         <div class="sign-in-for-files">
-          <Notice tone="info" icon="file">
-            <h2 class="notice-heading">{newPush.filesSignInHeading}</h2>
-            <p>{newPush.filesSignIn}</p>
-          </Notice>
+          <Notice tone="info" icon="file" heading={newPush.filesSignInHeading} text={newPush.filesSignIn} />
           {page.signIns && (
             <a
               class="button button-primary button-large"

@@ -54,7 +54,7 @@ interface FormNoticesProps {
 
 /** Why a form was sent back. */
 export function FormNotices({ state, problems = [], withoutAccountForm, children }: FormNoticesProps) {
-  const { edit, problems: text } = useMessages();
+  const { problems: text } = useMessages();
   return (
     <>
       {state.refusal !== null && (
@@ -63,13 +63,7 @@ export function FormNotices({ state, problems = [], withoutAccountForm, children
           {children}
         </Notice>
       )}
-      <SessionNotice reason={state.reason} withoutAccountForm={withoutAccountForm} />
-      {state.reason === "changed_meanwhile" && (
-        <Notice tone="warning" icon="alert" alert>
-          <h2 class="notice-heading">{edit.changedHeading}</h2>
-          <p>{edit.changedText}</p>
-        </Notice>
-      )}
+      <ReasonNotice reason={state.reason} withoutAccountForm={withoutAccountForm} />
       {/* All problems, each with a link to its field. Takes the focus where scripts run. */}
       {problems.length > 0 && (
         <div class="notice notice-danger" role="alert" tabIndex={-1} data-focus>
@@ -90,32 +84,28 @@ export function FormNotices({ state, problems = [], withoutAccountForm, children
   );
 }
 
-type SessionNoticeProps = Pick<FormState, "reason"> & Pick<FormNoticesProps, "withoutAccountForm">;
+type ReasonNoticeProps = Pick<FormState, "reason"> & Pick<FormNoticesProps, "withoutAccountForm">;
 
-/** Nothing has happened, because the form is not of this session. */
-function SessionNotice({ reason, withoutAccountForm }: SessionNoticeProps) {
+/** Nothing has happened: the form is not of this session, or somebody else was quicker. */
+function ReasonNotice({ reason, withoutAccountForm }: ReasonNoticeProps) {
   const page = usePage();
-  const { sending } = page.messages;
+  const { edit, sending } = page.messages;
   switch (reason) {
     case "outdated":
-      return (
-        <Notice tone="warning" icon="shield" alert>
-          <h2 class="notice-heading">{sending.outdatedHeading}</h2>
-          <p>{sending.outdated}</p>
-        </Notice>
-      );
+      return <Notice tone="warning" icon="shield" alert heading={sending.outdatedHeading} text={sending.outdated} />;
     case "other_account":
       return (
-        <Notice tone="warning" icon="shield" alert>
-          <h2 class="notice-heading">{sending.otherAccountHeading}</h2>
-          <p>{sending.otherAccount.parts({ email: <bdi key="email">{page.user?.email}</bdi> })}</p>
-        </Notice>
+        <Notice
+          tone="warning"
+          icon="shield"
+          alert
+          heading={sending.otherAccountHeading}
+          text={sending.otherAccount.parts({ email: <bdi key="email">{page.user?.email}</bdi> })}
+        />
       );
     case "signed_out":
       return (
-        <Notice tone="warning" icon="shield" alert>
-          <h2 class="notice-heading">{sending.signedOutHeading}</h2>
-          <p>{sending.signedOut}</p>
+        <Notice tone="warning" icon="shield" alert heading={sending.signedOutHeading} text={sending.signedOut}>
           {withoutAccountForm !== undefined && <p>{sending.orWithout}</p>}
           <p class="page-actions">
             <a class="button" href={pageHref(page, signInPath)} target="_blank" rel="noopener">
@@ -133,7 +123,12 @@ function SessionNotice({ reason, withoutAccountForm }: SessionNoticeProps) {
           </p>
         </Notice>
       );
-    default:
+    case "changed_meanwhile":
+      return <Notice tone="warning" icon="alert" alert heading={edit.changedHeading} text={edit.changedText} />;
+    // Their forms say it themselves.
+    case "unsealed":
+    case "form_used":
+    case null:
       return null;
   }
 }

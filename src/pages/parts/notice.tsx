@@ -8,16 +8,18 @@ export interface NoticeProps {
   readonly icon: IconName;
   /** Read out as soon as the page is loaded; for answers to an action. */
   readonly alert?: boolean;
+  readonly heading?: ComponentChildren;
   /** The first paragraph. */
   readonly text?: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
-export function Notice({ tone, icon, alert = false, text, children }: NoticeProps) {
+export function Notice({ tone, icon, alert = false, heading, text, children }: NoticeProps) {
   return (
     <div class={`notice notice-${tone}`} role={alert ? "alert" : undefined}>
       <Icon name={icon} />
       <div class="notice-text">
+        {heading !== undefined && <h2 class="notice-heading">{heading}</h2>}
         {text !== undefined && <p>{text}</p>}
         {children}
       </div>

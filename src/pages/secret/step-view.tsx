@@ -151,10 +151,7 @@ export function KeyProblems() {
     <>
       {problems.map((problem) => (
         <div key={problem.state} hidden data-key-state={problem.state}>
-          <Notice tone="danger" icon="key" alert>
-            <h2 class="notice-heading">{problem.heading}</h2>
-            <p>{problem.text}</p>
-          </Notice>
+          <Notice tone="danger" icon="key" alert heading={problem.heading} text={problem.text} />
         </div>
       ))}
     </>

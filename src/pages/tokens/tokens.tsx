@@ -56,9 +56,7 @@ export function tokensView(model: TokensModel, page: PageContext): Page {
 export function MadeToken({ made }: { readonly made: { readonly name: string; readonly token: string } }) {
   const { tokens } = useMessages();
   return (
-    <Notice tone="success" icon="key">
-      <h2 class="notice-heading">{tokens.made}</h2>
-      <p>{tokens.madeText}</p>
+    <Notice tone="success" icon="key" heading={tokens.made} text={tokens.madeText}>
       <div class="field">
         <label class="field-label" for="token" dir="auto">
           {made.name}
