@@ -140,3 +140,13 @@ test("names are safe on every system, and different", () => {
     "_ (2)",
   ]);
 });
+
+test("names that are too long for a file system keep their ending", () => {
+  const name = `${"報".repeat(100)}.tar.gz`;
+  expect(zipNames([name, name])).toEqual([`${"報".repeat(77)}.tar.gz`, `${"報".repeat(77)} (2).tar.gz`]);
+});
+
+test("names that differ only in their composition, which macOS ignores, get a number", () => {
+  const [composed, decomposed] = ["é.txt".normalize("NFC"), "é.txt".normalize("NFD")];
+  expect(zipNames([composed, decomposed])).toEqual([composed, decomposed.replace(".", " (2).")]);
+});

@@ -196,19 +196,37 @@ function dosTime(ms: number): number {
 const notInNames = /[\p{Cc}\\/:*?"<>|]/gu;
 const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-/** Names that every system can extract: without paths and device names, and different also where case is ignored. */
+/** Most file systems allow 255; a number for equal names may follow. */
+const nameBytesMax = 240;
+
+/** The part before the endings of a name, and these. */
+function partsOf(name: string): readonly [stem: string, ending: string] {
+  const [, stem = name, ending = ""] = /^(.+?)((?:\.[^.]{1,10}){0,2})$/s.exec(name) ?? [];
+  return [stem, ending];
+}
+
+/** With its ending, which programs go by. */
+function shortened(name: string): string {
+  const [stem, ending] = partsOf(name);
+  const characters = [...stem].slice(0, nameBytesMax);
+  while (utf8(characters.join("") + ending).length > nameBytesMax) characters.pop();
+  return characters.join("") + ending;
+}
+
+/**
+ * Names that every system can extract: without paths and device names, not too long, and different also where case and
+ * Unicode composition are ignored.
+ */
 export function zipNames(filenames: readonly string[]): string[] {
   const taken = new Set<string>();
   return filenames.map((filename) => {
-    const plain = filename
-      .toWellFormed()
-      .replace(notInNames, "_")
-      .replace(/[. ]+$/, "_");
+    const plain = shortened(filename.toWellFormed().replace(notInNames, "_")).replace(/[. ]+$/, "_");
     const safe = plain === "" || deviceName.test(plain) ? `_${plain}` : plain;
-    const [, stem = safe, ending = ""] = /^(.+?)((?:\.[^.]{1,10}){0,2})$/s.exec(safe) ?? [];
+    const [stem, ending] = partsOf(safe);
+    const compared = (name: string) => name.normalize("NFC").toLowerCase();
     let name = safe;
-    for (let copy = 2; taken.has(name.toLowerCase()); copy += 1) name = `${stem} (${copy})${ending}`;
-    taken.add(name.toLowerCase());
+    for (let copy = 2; taken.has(compared(name)); copy += 1) name = `${stem} (${copy})${ending}`;
+    taken.add(compared(name));
     return name;
   });
 }

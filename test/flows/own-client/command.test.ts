@@ -279,6 +279,15 @@ describe("open", () => {
     expect(readdirSync(program.folder)).toEqual(["[2Jbashrc"]);
   });
 
+  test("saves a file whose name is too long for a file system", async () => {
+    const program = signedIn();
+    const { stdout } = await program.run(["push", "--as", `${"報".repeat(90)}.xlsx`], { stdin: "x" });
+    const saved = `${"報".repeat(53)}.xlsx`;
+    const opened = await program.run(["open", stdout.trim()]);
+    expect(opened).toMatchObject({ exitCode: 0, stderr: `Saved ${saved}.\n` });
+    expect(readdirSync(program.folder)).toEqual([saved]);
+  });
+
   test("spends no view if files cannot be saved", async () => {
     const program = signedIn();
     const { stdout } = await program.run(["push", "--as", "a.txt", "--views", "1"], { stdin: "x" });

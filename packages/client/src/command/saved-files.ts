@@ -34,17 +34,30 @@ export async function saveFile(
   }
 }
 
-const nameCharactersMax = 100;
+const stemMax = { characters: 100, bytes: 160 };
+const extensionMax = { characters: 20, bytes: 80 };
+/** What Windows takes for a device, whatever its extension: what is written to `nul` is lost. */
+const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-/** A name without folders and without the characters that file systems reserve; not hidden. */
+/**
+ * A name without folders and without the characters that file systems reserve; not hidden, no device. With a number it has at
+ * most 255 bytes, which most file systems allow: a view must not be spent on a file that cannot be saved.
+ */
 export function safeName(filename: string): string {
   const last = filename.split(/[/\\]/).at(-1) ?? "";
   const name = harmless(last)
     .replace(/[<>:"|?*\ufffd]/g, "_")
     .replace(/^[.\s]+|[.\s]+$/g, "");
   const { name: stem, ext } = parse(name);
-  const short = `${[...stem].slice(0, nameCharactersMax).join("")}${[...ext].slice(0, 20).join("")}`;
-  return short === "" ? "file" : short;
+  const short = `${cut(stem, stemMax)}${cut(ext, extensionMax)}`;
+  if (short === "") return "file";
+  return deviceName.test(short) ? `_${short}` : short;
+}
+
+function cut(text: string, max: { readonly characters: number; readonly bytes: number }): string {
+  const characters = [...text].slice(0, max.characters);
+  while (Buffer.byteLength(characters.join("")) > max.bytes) characters.pop();
+  return characters.join("");
 }
 
 async function createFile(wanted: string): Promise<{ readonly file: FileHandle; readonly path: string }> {
