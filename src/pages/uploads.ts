@@ -1,6 +1,7 @@
 import { AppError } from "../base/errors.ts";
 import { BodyChunks } from "../http/body/body-chunks.ts";
 import { typeOfFile } from "../http/body/file-type.ts";
+import { refuseCompression } from "../http/body/receive-body.ts";
 import { discardBody } from "../http/discard-body.ts";
 import type { PageHandler, PageRequest, PageRoute, Reply } from "./request.ts";
 
@@ -83,6 +84,7 @@ async function findUpload(page: PageRequest): Promise<Reply> {
 
 async function receivePart(page: PageRequest): Promise<Reply> {
   const { request, services } = page;
+  refuseCompression(request.raw);
   if (request.headers["content-type"] !== partType) {
     throw new AppError("unsupported_media_type", `Send the part as ${partType}.`);
   }

@@ -324,3 +324,16 @@ test("several Authorization headers are no valid token, unless they are equal", 
     expect([first, second, await statusOf(first, second)]).toEqual([first, second, "401"]);
   }
 });
+
+test.each([
+  ["chunked", "201"],
+  ["Chunked", "201"],
+  ["gzip, chunked", "415"],
+  ["deflate,chunked", "415"],
+])("a body with Transfer-Encoding: %s is answered with %s", async (coding, status) => {
+  const body = '{"push":{"payload":"x"}}';
+  const head = `POST /api/v2/pushes HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n`;
+  const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  const answer = await rawRequest(origin, `${head}Transfer-Encoding: ${coding}\r\n\r\n${chunks}`);
+  expect(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1]).toBe(status);
+});

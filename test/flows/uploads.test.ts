@@ -234,6 +234,9 @@ describe.each(["disk", "S3"])("with files on %s", (storage) => {
       expect([older.statusCode, older.headers["tus-version"]]).toEqual([412, "1.0.0"]);
       const typed = { headers: { "content-type": "application/octet-stream" } };
       expect((await part(url, 0, patternBytes(10), typed)).statusCode).toBe(415);
+      const compressed = { headers: { "content-encoding": "gzip" } };
+      expect((await part(url, 0, patternBytes(10), compressed)).statusCode).toBe(415);
+      expect(await offsetOf(url)).toBe(0);
       expect((await part(url, 0, patternBytes(11))).statusCode).toBe(400);
     });
   });

@@ -89,7 +89,7 @@ async function receiveProvenForm(
 export async function receiveScim(request: FastifyRequest, intake: BodyIntake): Promise<unknown> {
   const { raw } = request;
   const type = raw.headers["content-type"] ?? "";
-  refuseContentEncoding(raw.headers["content-encoding"]);
+  refuseCompression(raw);
   if (!/^application\/(?:scim\+)?json\s*(?:;|$)/i.test(type)) {
     throw new AppError("unsupported_media_type", "Send application/scim+json.");
   }
@@ -107,7 +107,7 @@ function readJson(request: FastifyRequest, intake: BodyIntake, hold: BodyHold): 
 async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: TakeFile): Promise<ReceivedBody> {
   const { raw } = request;
   const type = raw.headers["content-type"] ?? "";
-  refuseContentEncoding(raw.headers["content-encoding"]);
+  refuseCompression(raw);
   const limits = limitsOf(request.routeOptions.config);
   const hold = intake.hold(request.client.key);
   request.bodyHold = hold;
@@ -218,8 +218,14 @@ function decoded<T>(parser: BodyParser<T>, contentType: string): BodyParser<T> {
   return charset === "" ? parser : new DecodedBody(parser, charset);
 }
 
-/** A compressed body could grow without bound when decompressed. */
-function refuseContentEncoding(encoding: string | undefined): void {
-  if (encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity") return;
+/** A compressed body could grow without bound when decompressed. @throws AppError unsupported_media_type. */
+export function refuseCompression({ headers }: IncomingMessage): void {
+  const isPlain = (codings = "", ...plain: readonly string[]) =>
+    codings.split(",").every((coding) => plain.includes(coding.trim().toLowerCase()));
+  if (
+    isPlain(headers["content-encoding"], "", "identity") &&
+    isPlain(headers["transfer-encoding"], "", "identity", "chunked")
+  )
+    return;
   throw new AppError("unsupported_media_type", "Send the body without compression.");
 }
