@@ -1,3 +1,4 @@
+import { hashSync } from "bcryptjs";
 import { describe, expect, test } from "vitest";
 import { AppError } from "../base/errors.ts";
 import type { FairQueueLimits } from "../base/fair-queue.ts";
@@ -90,6 +91,16 @@ describe("Argon2id", () => {
     const keys = await Promise.all(forms.map((form) => queue.deriveKey(form, salt, "a")));
     expect(new Set(keys.map((key) => key.toString("hex"))).size).toBe(forms.length);
     expect(keys[0]).toEqual(await queue.deriveKey("p\u00e4ssword", salt, "b"));
+  });
+
+  test("verifies a password in another composition, and a hash of a decomposed one as it was typed", async () => {
+    const [composed, decomposed] = ["pässword".normalize("NFC"), "pässword".normalize("NFD")];
+    const hash = await queue.hashPassword(decomposed, "a");
+    expect(await queue.verifyPassword(hash, composed, "a")).toBe(true);
+    expect(await queue.verifyPassword(hash, decomposed, "a")).toBe(true);
+    expect(await queue.verifyPassword(hash, "passwörd", "a")).toBe(false);
+    const imported = hashSync(decomposed, 4);
+    expect(await queue.verifyPassword(imported, decomposed, "a")).toBe(true);
   });
 
   test("hashes a password at the configured cost, each with its own salt", async () => {

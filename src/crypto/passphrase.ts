@@ -59,6 +59,16 @@ export function isOutdatedHash(passwordHash: string): boolean {
   return set !== undefined && set !== String(userSet);
 }
 
+/**
+ * What a typed secret may have been stored as. The same characters arrive composed or decomposed, as keyboard, system and
+ * clipboard make them. New secrets are stored composed (NFC, RFC 8265, section 4.2.1). Hashes of other
+ * installations, and older ones, are of what was typed then.
+ */
+export function spellingsOf(typed: string): readonly [composed: string, ...others: string[]] {
+  const composed = typed.normalize("NFC");
+  return composed === typed ? [composed] : [composed, typed];
+}
+
 /** Imports and their verification bound the number of their tasks themselves: each waits for its hash, and none is refused. */
 export const argon2LimitsForImports: FairQueueLimits = {
   runningMax: 2,
@@ -69,8 +79,8 @@ export const argon2LimitsForImports: FairQueueLimits = {
 export type Argon2Queue = ReturnType<typeof createArgon2Queue>;
 
 /**
- * Argon2id outside the event loop, in a bounded queue. Secrets are used as their UTF-8 bytes, without trimming or
- * normalisation. `client` is a throttle key. Each running operation holds up to 64 MiB and a thread of the pool that file
+ * Argon2id outside the event loop, in a bounded queue. Secrets are used as their UTF-8 bytes, without trimming; see
+ * `spellingsOf`. `client` is a throttle key. Each running operation holds up to 64 MiB and a thread of the pool that file
  * access also needs. Every operation throws AppError `unavailable` when the queue, or its part for this client, is full.
  * @param limits of waiting: in units of about 20 ms, see `Argon2Costs`.
  */
@@ -83,8 +93,21 @@ export function createArgon2Queue(limits: FairQueueLimits) {
     return await verify(phc, Buffer.from(password, "utf8"));
   }
 
+  async function verifySpelling(passwordHash: string, password: string, client: string): Promise<boolean> {
+    if (isBcryptHash(passwordHash)) {
+      return await queue.run(client, () => verifyBcrypt(passwordHash, password), parametersOf(userSet).queueUnits);
+    }
+    const [, set, salt, hashed] = storedShape.exec(passwordHash) ?? [];
+    if (salt === undefined || hashed === undefined) throw new Error("A stored password hash is malformed.");
+    const number = Number(set);
+    return await queue.run(client, () => verifyArgon2(number, salt, hashed, password), parametersOf(number).queueUnits);
+  }
+
   return {
-    /** @param salt as `makePassphraseSalt` returns it. @returns 32 bytes. @throws Error when its parameter set is unknown. */
+    /**
+     * Takes one spelling of a secret as it is.
+     * @param salt as `makePassphraseSalt` returns it. @returns 32 bytes. @throws Error when its parameter set is unknown.
+     */
     async deriveKey(secret: string, salt: Buffer, client: string): Promise<Buffer> {
       const [set = 0] = salt;
       const { parameters, queueUnits } = parametersOf(set);
@@ -96,7 +119,9 @@ export function createArgon2Queue(limits: FairQueueLimits) {
       queue.run(
         client,
         async () => {
-          const hashed = fromPhc(await hash(Buffer.from(password, "utf8"), parametersOf(userSet).parameters));
+          const hashed = fromPhc(
+            await hash(Buffer.from(spellingsOf(password)[0], "utf8"), parametersOf(userSet).parameters),
+          );
           if (hashed === undefined) throw new Error("The hash has other parameters than requested.");
           return hashed;
         },
@@ -107,17 +132,10 @@ export function createArgon2Queue(limits: FairQueueLimits) {
      * @throws Error when it is something else, or its parameter set is unknown.
      */
     async verifyPassword(passwordHash: string, password: string, client: string): Promise<boolean> {
-      if (isBcryptHash(passwordHash)) {
-        return await queue.run(client, () => verifyBcrypt(passwordHash, password), parametersOf(userSet).queueUnits);
+      for (const spelling of spellingsOf(password)) {
+        if (await verifySpelling(passwordHash, spelling, client)) return true;
       }
-      const [, set, salt, hashed] = storedShape.exec(passwordHash) ?? [];
-      if (salt === undefined || hashed === undefined) throw new Error("A stored password hash is malformed.");
-      const number = Number(set);
-      return await queue.run(
-        client,
-        () => verifyArgon2(number, salt, hashed, password),
-        parametersOf(number).queueUnits,
-      );
+      return false;
     },
     /** Operations that have not started yet. */
     get waiting(): number {

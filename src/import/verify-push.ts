@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ImportSource, SourceFile, SourcePush } from "@sealpush/import-password-pusher";
 import { BlobStoreError } from "../blobs/blob-store.ts";
+import { spellingsOf } from "../crypto/passphrase.ts";
 import type { PushKey } from "../crypto/push-key.ts";
 import { readStoredFile, type StoredFile, StoredFileError } from "../pushes/claim/stored-files.ts";
 import { expiryOf } from "../pushes/create/adopt-push.ts";
@@ -185,9 +186,15 @@ async function openWithSource(
   passphrase: string,
 ): Promise<ReturnType<typeof openPushKey>> {
   const { passphraseSalt } = row;
-  const passphraseHash = passphraseSalt && (await here.argon2.deriveKey(passphrase, passphraseSalt, client));
   const rowSecret = rowSecretSealed && here.keyring.open(rowSecrets.seals.rowSecret, row, rowSecretSealed);
-  return openPushKey(row, rowSecret ?? undefined, { urlToken, passphraseHash: passphraseHash ?? undefined });
+  const openWith = (passphraseHash: Buffer | undefined) =>
+    openPushKey(row, rowSecret ?? undefined, { urlToken, passphraseHash });
+  if (passphraseSalt === null) return openWith(undefined);
+  const [composed, ...others] = spellingsOf(passphrase);
+  const hashOf = (spelling: string) => here.argon2.deriveKey(spelling, passphraseSalt, client);
+  let opened = openWith(await hashOf(composed));
+  for (const spelling of others) if (opened.outcome === "wrong_link") opened = openWith(await hashOf(spelling));
+  return opened;
 }
 
 /** @param comparesFiles otherwise they are only opened. */

@@ -1,4 +1,4 @@
-import { makePassphraseSalt } from "../crypto/passphrase.ts";
+import { makePassphraseSalt, spellingsOf } from "../crypto/passphrase.ts";
 import type { RotatedColumn } from "../crypto/sealed-column.ts";
 import type { PushDeps } from "./deps.ts";
 import { firstGeneration, sealLabel } from "./seals.ts";
@@ -13,7 +13,8 @@ export async function hashPassphrase(
 ) {
   if (passphrase === "") return { passphraseSalt: null, passphraseHash: undefined };
   const passphraseSalt = makePassphraseSalt(random, isOwned);
-  return { passphraseSalt, passphraseHash: await argon2.deriveKey(passphrase, passphraseSalt, client) };
+  const [composed] = spellingsOf(passphrase);
+  return { passphraseSalt, passphraseHash: await argon2.deriveKey(composed, passphraseSalt, client) };
 }
 
 /** The columns of a new push that authenticate its link and its owner, and what is sealed for the owner alone. */

@@ -97,6 +97,19 @@ describe("a push with a passphrase", () => {
     expect((await get(`/api/v2/pushes/${urlToken}?passphrase=a&passphrase=b`)).statusCode).toBe(400);
   });
 
+  test.each([
+    ["NFC", "NFD"],
+    ["NFD", "NFC"],
+    ["NFD", "NFD"],
+  ])("that was set in %s opens in %s: systems compose the same characters differently", async (set, typed) => {
+    const passphrase = "pässphräse";
+    const urlToken = await create({ payload: "secret", passphrase: passphrase.normalize(set) });
+    const query = encodeURIComponent(passphrase.normalize(typed));
+    expect((await get(`/api/v2/pushes/${urlToken}?passphrase=${query}`)).json().payload).toBe("secret");
+    const other = encodeURIComponent("passphrase");
+    expect((await get(`/api/v2/pushes/${urlToken}?passphrase=${other}`)).statusCode).toBe(401);
+  });
+
   test("throttles a client that guesses, but not other recipients", async () => {
     const urlToken = await create({ payload: "secret", passphrase: "right" });
     const from = (remoteAddress: string, passphrase: string) =>

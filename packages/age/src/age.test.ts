@@ -87,6 +87,18 @@ describe("a text", () => {
     await expect(openText(sealed, (await makeLinkKey()).identity, "correct horse")).rejects.toThrow(DamagedError);
   });
 
+  test("under a passphrase opens in another composition, and as it was typed where another program has sealed it", async () => {
+    const [composed, decomposed] = ["pässphräse".normalize("NFC"), "pässphräse".normalize("NFD")];
+    const sealed = await sealText(secret, key.recipient, decomposed);
+    expect(await openText(sealed, key.identity, composed)).toBe(secret);
+    expect(await openText(sealed, key.identity, decomposed)).toBe(secret);
+    const other = new Encrypter();
+    other.setScryptWorkFactor(10);
+    other.setPassphrase(decomposed);
+    const sealedByOther = armor.encode(await other.encrypt(await sealText(secret, key.recipient, "")));
+    expect(await openText(sealedByOther, key.identity, decomposed)).toBe(secret);
+  });
+
   test("does not open with another key, or when a character was changed", async () => {
     const sealed = await sealText(secret, key.recipient, "");
     await expect(openText(sealed, (await makeLinkKey()).identity, "")).rejects.toThrow(DamagedError);

@@ -32,11 +32,12 @@ export async function openIdentity(sealed: string, passphrase: string): Promise<
 }
 
 async function openOuter(sealed: string, passphrase: string): Promise<Uint8Array> {
-  const opened = await openWith(
-    decode(sealed),
-    (decrypter) => decrypter.addPassphrase(passphrase),
-    WrongPassphraseError,
-  );
+  // As `sealUnderPassphrase` takes it; other programs may have sealed under what was typed.
+  const spellings = new Set([passphrase.normalize("NFC"), passphrase]);
+  const addSpellings = (decrypter: Decrypter) => {
+    for (const spelling of spellings) decrypter.addPassphrase(spelling);
+  };
+  const opened = await openWith(decode(sealed), addSpellings, WrongPassphraseError);
   // The inner file may be armored: the age tool makes both.
   return opened[0] === "-".charCodeAt(0) ? decode(new TextDecoder().decode(opened)) : opened;
 }

@@ -30,11 +30,14 @@ export async function sealText(text: string, recipient: string, passphrase: stri
   return passphrase === "" ? armor.encode(sealed) : await sealUnderPassphrase(sealed, passphrase);
 }
 
-/** Seals as an armored age file that the passphrase alone opens. */
+/**
+ * Seals as an armored age file that the passphrase alone opens. It is composed (NFC): the same characters may be typed
+ * decomposed elsewhere.
+ */
 export async function sealUnderPassphrase(content: Uint8Array | string, passphrase: string): Promise<string> {
   const outer = new Encrypter();
   outer.setScryptWorkFactor(scryptWorkFactor);
-  outer.setPassphrase(passphrase);
+  outer.setPassphrase(passphrase.normalize("NFC"));
   return armor.encode(await outer.encrypt(content));
 }
 

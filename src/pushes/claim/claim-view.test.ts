@@ -14,6 +14,7 @@ import { refuseWrites } from "../../../test/support/refused-writes.ts";
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Actor } from "../actor.ts";
+import { createOperations } from "../create/create.ts";
 import { listFiles } from "../seals.ts";
 import { claimOperations } from "./claim-view.ts";
 
@@ -207,6 +208,26 @@ test("a passphrase that could not be tried is not charged", async () => {
   for (let asked = 0; asked < 20; asked += 1) await expect(ask()).rejects.toBe(full);
   refuses = false;
   expect(await ask()).toMatchObject({ outcome: "revealed" });
+});
+
+test("a passphrase that an older version stored decomposed opens as it was typed, for one attempt", async () => {
+  await using fixture = await openTestDomain();
+  const { argon2 } = pushDepsOf(fixture);
+  const typed = "pässphräse".normalize("NFD");
+  const older = pushDepsOf(fixture, {
+    argon2: { ...argon2, deriveKey: (_, ...rest) => argon2.deriveKey(typed, ...rest) },
+  });
+  const { urlToken } = await createOperations(older).create({ payload: "x", passphrase: typed }, stranger);
+  for (let wrong = 0; wrong < 4; wrong += 1) {
+    const answer = await fixture.domain.pushes.claimView(
+      urlToken,
+      { passphrase: `${typed}!`, ...countEveryone },
+      stranger,
+    );
+    expect(answer.outcome).toBe("wrong_passphrase");
+  }
+  const opened = await fixture.domain.pushes.claimView(urlToken, { passphrase: typed, ...countEveryone }, stranger);
+  expect(opened.outcome).toBe("revealed");
 });
 
 test("a push that expires while its passphrase waits in the queue is gone", async () => {

@@ -1,3 +1,4 @@
+import { spellingsOf } from "../../crypto/passphrase.ts";
 import type { PushKey } from "../../crypto/push-key.ts";
 import type { Refused } from "../../limits/limits.ts";
 import type { Actor } from "../actor.ts";
@@ -54,7 +55,14 @@ export async function unlock(
     }
   };
   if (passphraseSalt === null) return openWith(undefined);
-  const tryPassphrase = async () => openWith(await deps.argon2.deriveKey(passphrase, passphraseSalt, actor.client));
+  const tryPassphrase = async () => {
+    let tried: Unlocked = { outcome: "wrong_passphrase" };
+    for (const spelling of spellingsOf(passphrase)) {
+      tried = openWith(await deps.argon2.deriveKey(spelling, passphraseSalt, actor.client));
+      if (tried.outcome !== "wrong_passphrase") break;
+    }
+    return tried;
+  };
   const unlocked = await chargeAttempt(deps, row.id, { now, actor, tryPassphrase });
   if (unlocked.outcome === "wrong_passphrase") {
     await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
