@@ -7,6 +7,7 @@ import {
   broken,
   chunksOf,
   contentOf,
+  noSpace,
   open,
   owner,
   pushesWith,
@@ -49,6 +50,18 @@ describe("a file that is sent in several requests", () => {
       expect(await pushes.findUpload(address, owner)).toBeUndefined();
     },
   );
+
+  test("leaves nothing if it is empty and the store does not take it: nobody has learned its address", async () => {
+    await using fixture = await openTestDomain();
+    const { db, blobs } = fixture.domain;
+    const failing = pushesWith(fixture, { ...blobs, growing: { ...blobs.growing, append: noSpace } });
+    for (let attempt = 0; attempt < 40; attempt += 1) {
+      await expect(open(failing, Buffer.alloc(0))).rejects.toMatchObject({ code: "unavailable" });
+    }
+    expect([await countRows(db, "resumable_uploads"), await countRows(db, "uploads")]).toEqual([0, 0]);
+    await makeSweeper(fixture).sweep();
+    expect(await countRows(db, "blob_deletions")).toBe(0);
+  });
 
   test("is taken by one push only, also by two at the same time", async () => {
     await using fixture = await openTestDomain();

@@ -138,7 +138,15 @@ function openings(deps: Deps) {
         throw unavailable("The server is receiving too many files. Try again later.", hourMs / secondMs);
       }
       // No request follows that would send its bytes.
-      if (sizeBytes === 0) await storing(writeSealed(deps, { ...stored, key }, Readable.from([])));
+      if (sizeBytes === 0) {
+        try {
+          await storing(writeSealed(deps, { ...stored, key }, Readable.from([])));
+        } catch (error) {
+          // Nobody learns its address, and each attempt would use up a part of what the sender may hold.
+          await deps.store.resumableUploads.discard(row.digest);
+          throw error;
+        }
+      }
       return { address, expiresAt: row.expiresAt };
     },
   };
