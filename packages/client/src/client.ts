@@ -9,7 +9,7 @@ import type {
   RetrievedPush,
   Version,
 } from "./api-types.ts";
-import { downloadChunks, type FileToDownload } from "./download.ts";
+import type { DownloadOptions, FileToDownload } from "./download.ts";
 import { ClientError } from "./errors.ts";
 import { openLabels } from "./labels.ts";
 import { type LinkParts, readLink, serverOf, urlTokenIn } from "./link.ts";
@@ -51,7 +51,7 @@ export interface ClientOptions {
   readonly language?: string | undefined;
   /** How often a request is sent, the first time included. Default: 4. */
   readonly attemptsMax?: number;
-  /** The longest Retry-After that is waited for. Default: 30. */
+  /** The longest Retry-After that is waited for. Default: 30; for downloads, whose view is spent, 60. */
   readonly waitSecondsMax?: number;
   readonly fetch?: typeof fetch;
   readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
@@ -94,6 +94,7 @@ export class SealpushClient {
   /** Asks people for secrets, and answers such requests. Only Sealpush has them. */
   readonly requests: Requests;
   readonly #transport: Transport;
+  readonly #downloads: DownloadOptions;
   readonly #token: string | undefined;
   readonly #language: string | undefined;
   #api: Promise<ApiVersion> | undefined;
@@ -108,13 +109,15 @@ export class SealpushClient {
     this.#token = token;
     this.#language = language;
     this.#api = api === undefined ? undefined : Promise.resolve(api);
+    const wait = options.wait ?? waitFor;
+    this.#downloads = { server: this.server, wait, waitSecondsMax: options.waitSecondsMax ?? 60 };
     this.#transport = new Transport({
       server: this.server,
       token,
       attemptsMax: options.attemptsMax ?? 4,
       waitSecondsMax: options.waitSecondsMax ?? 30,
       fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-      wait: options.wait ?? waitFor,
+      wait,
     });
     this.requests = new Requests(this.#transport, this.server);
   }
@@ -285,11 +288,13 @@ export class SealpushClient {
   }
 
   /**
-   * The content of a file of a retrieved push. A broken download continues where it stopped.
+   * The content of a file of a retrieved push. A broken download continues where it stopped, and one that is refused with
+   * Retry-After begins later.
    * @throws ClientError not_found if the address has expired.
    */
   async *download(file: FileToDownload, options: CallOptions = {}): AsyncGenerator<Uint8Array> {
-    const chunks = downloadChunks(file, this.server, options.signal);
+    const { downloadChunks } = await import("./download.ts");
+    const chunks = downloadChunks(file, this.#downloads, options.signal);
     if (file.identity === undefined) return yield* chunks;
     const { openChunks } = await import("./end-to-end.ts");
     yield* openChunks(chunks, { ...file, identity: file.identity });

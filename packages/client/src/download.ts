@@ -1,5 +1,5 @@
 import { ClientError } from "./errors.ts";
-import { errorOf, lostAnswer } from "./transport.ts";
+import { errorOf, firstWaitMs, lostAnswer, secondsOf, type TransportOptions } from "./transport.ts";
 
 /** A file of a retrieved push. */
 export interface FileToDownload {
@@ -10,17 +10,20 @@ export interface FileToDownload {
   readonly sizeBytes?: number;
 }
 
-/** How often a download may break without a byte in between. */
+/** How often a download may break, or be refused, without a byte in between. */
 const fruitlessAttemptsMax = 3;
 
+/** `server` is for messages: the address of a file may be on another host. */
+export type DownloadOptions = Pick<TransportOptions, "server" | "wait" | "waitSecondsMax">;
+
 /**
- * Reads a file as it arrives. No token is sent: the address authorizes the download.
- * @param server for messages; the address of a file may be on another host.
- * @throws ClientError invalid, unreachable, not_found, unavailable.
+ * Reads a file as it arrives. No token is sent: the address authorizes the download. A refusal that passes is waited for: the
+ * view is spent.
+ * @throws ClientError invalid, unreachable, not_found, too_many_requests, unavailable.
  */
 export async function* downloadChunks(
   { url }: FileToDownload,
-  server: string,
+  { server, wait, waitSecondsMax }: DownloadOptions,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   assertFileAddress(url, server);
@@ -35,12 +38,23 @@ export async function* downloadChunks(
       }
       return;
     } catch (error) {
-      if (error instanceof ClientError) throw error;
       if (signal?.aborted === true) throw signal.reason;
       fruitless = received === before ? fruitless + 1 : 0;
-      if (fruitless >= fruitlessAttemptsMax) throw lostAnswer(server, error);
+      const waitMs = fruitless < fruitlessAttemptsMax ? waitMsAfter(error, fruitless, waitSecondsMax) : undefined;
+      if (waitMs === undefined) throw error instanceof ClientError ? error : lostAnswer(server, error);
+      if (waitMs > 0) await wait(waitMs, signal);
     }
   }
+}
+
+/** @returns undefined: another attempt would be in vain. */
+function waitMsAfter(error: unknown, fruitless: number, waitSecondsMax: number): number | undefined {
+  if (fruitless === 0) return 0;
+  const backoffMs = firstWaitMs * 2 ** (fruitless - 1);
+  if (!(error instanceof ClientError)) return backoffMs;
+  const { status = 0, retryAfterSeconds = 0 } = error;
+  const mayPass = [429, 502, 503, 504].includes(status) && retryAfterSeconds <= waitSecondsMax;
+  return mayPass ? Math.max(backoffMs, retryAfterSeconds * 1_000) : undefined;
 }
 
 function assertFileAddress(url: string, server: string): void {
@@ -60,7 +74,10 @@ async function* readFrom(url: string, start: number, signal: AbortSignal | undef
   const reader = response.body?.getReader();
   try {
     const isExpected = start === 0 ? response.status === 200 : response.status === 200 || response.status === 206;
-    if (!isExpected) throw errorOf({ status: response.status, value: undefined }, "The file cannot be downloaded.");
+    if (!isExpected) {
+      const retryAfterSeconds = secondsOf(response.headers.get("retry-after"));
+      throw errorOf({ status: response.status, value: undefined }, "The file cannot be downloaded.", retryAfterSeconds);
+    }
     // A server that ignores the range starts from the beginning.
     let skip = response.status === 206 ? 0 : start;
     for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {

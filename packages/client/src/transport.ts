@@ -45,7 +45,7 @@ export interface TransportOptions {
 
 /** Fifty pushes with notes of 65,536 characters, each of up to six bytes in JSON, and names. */
 const answerBytesMax = 64 * 1024 * 1024;
-const firstWaitMs = 500;
+export const firstWaitMs = 500;
 const answerTimeoutMs = 60_000;
 
 /** Sends requests, repeats those that may be repeated, and reads bounded JSON answers. */
@@ -181,7 +181,7 @@ export function parsedJson(text: string): unknown {
 }
 
 /** Seconds only: servers of this API send no dates. */
-function secondsOf(header: string | null): number | undefined {
+export function secondsOf(header: string | null): number | undefined {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
 

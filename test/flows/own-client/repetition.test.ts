@@ -207,6 +207,37 @@ test("a broken download begins again on a server that does not know parts", asyn
   expect(Buffer.concat(parts).equals(content)).toBe(true);
 });
 
+test.each([
+  [429, 45, 45_000],
+  [503, 60, 60_000],
+  [502, undefined, 500],
+])("a download that is refused with %i begins later, because its view is spent", async (status, retryAfter, waitMs) => {
+  const server = await startStandIn((_request, _incoming, response) => {
+    const after = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
+    if (server.requests.length > 1) response.writeHead(200).end("hello");
+    else response.writeHead(status, after).end();
+  });
+  const { waits, wait } = recordWaits();
+  const client = new SealpushClient({ server: server.origin, wait });
+  const parts: Uint8Array[] = [];
+  for await (const part of client.download({ url: `${server.origin}/files/ticket` })) parts.push(part);
+  expect([Buffer.concat(parts).toString(), waits]).toEqual(["hello", [waitMs]]);
+});
+
+test.each([
+  [429, 61, 1],
+  [404, 1, 1],
+  [503, 1, 3],
+])("a download that is refused with %i, after %i seconds, is tried %i times", async (status, retryAfter, times) => {
+  const server = await startStandIn((_request, _incoming, response) => {
+    response.writeHead(status, { "retry-after": String(retryAfter) }).end();
+  });
+  const { wait } = recordWaits();
+  const client = new SealpushClient({ server: server.origin, wait });
+  await expect(client.download({ url: `${server.origin}/files/ticket` }).next()).rejects.toMatchObject({ status });
+  expect(server.requests).toHaveLength(times);
+});
+
 test("a broken download of a sealed file continues where it stopped", async () => {
   const { server, token } = await startServer();
   const client = new SealpushClient({ server, token });
