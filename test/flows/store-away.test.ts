@@ -164,6 +164,26 @@ async function statusOf(url: string): Promise<number> {
   return answer.status;
 }
 
+test("all files of a retrieval can still be downloaded after the archive of them has failed to start", async () => {
+  await using fixture = await startFixture();
+  const contents = [some(1_000), some(2_000), some(3_000)];
+  const urls = await fixture.claimFiles(await fixture.push(contents));
+  const ticketOf = (url: string) => url.slice(url.lastIndexOf("/") + 1);
+  const archive = `${fixture.origin}/files/zip/${urls.map(ticketOf).join(".")}`;
+  fixture.store.plan = always("error", "GetObject");
+  expect(await statusOf(archive)).toBe(503);
+  fixture.app.clock.advance(24 * 60 * minuteMs);
+  expect(await fixture.sweep()).toMatchObject({ ticketsResumed: 0 });
+  fixture.store.plan = () => undefined;
+  expect(await fixture.sweep()).toMatchObject({ ticketsResumed: 3 });
+  expect(await statusOf(archive)).toBe(200);
+  for (const [at, url] of urls.entries()) {
+    expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(contents[at] ?? some(1))).toBe(true);
+  }
+  fixture.app.clock.advance(16 * minuteMs);
+  expect([await statusOf(archive), await statusOf(urls[2] ?? "")]).toEqual([404, 404]);
+});
+
 test("a download that failed to start works for 15 minutes after the store is available again", async () => {
   await using fixture = await startFixture();
   const [first, second] = [some(1_000), some(2_000)];
@@ -176,15 +196,17 @@ test("a download that failed to start works for 15 minutes after the store is av
     fixture.app.clock.advance(24 * 60 * minuteMs);
     expect(await fixture.sweep()).toMatchObject({ ticketsResumed: 0 });
   }
-  expect([await statusOf(waiting), await statusOf(untried)]).toEqual([503, 404]);
+  // The recipient had no reason to try the other file of the same retrieval.
+  expect([await statusOf(waiting), await statusOf(untried)]).toEqual([503, 503]);
   fixture.store.plan = () => undefined;
-  expect(await fixture.sweep()).toMatchObject({ ticketsResumed: 1 });
+  expect(await fixture.sweep()).toMatchObject({ ticketsResumed: 2 });
   fixture.app.clock.advance(14 * minuteMs);
   await fixture.sweep();
   const downloaded = await fetch(waiting);
   expect(Buffer.from(await downloaded.arrayBuffer()).equals(first)).toBe(true);
+  expect(Buffer.from(await (await fetch(untried)).arrayBuffer()).equals(second)).toBe(true);
   fixture.app.clock.advance(minuteMs);
-  expect(await statusOf(waiting)).toBe(404);
+  expect([await statusOf(waiting), await statusOf(untried)]).toEqual([404, 404]);
   fixture.app.clock.advance(61 * minuteMs);
   await fixture.sweep();
   expect(fixture.store.objects.size).toBe(0);

@@ -98,8 +98,10 @@ const findValid = sql<[digest: Buffer, now: number], StoredTicket>(
 const countWaiting = sql<[], { tickets: number }>(
   "SELECT count(*) AS tickets FROM download_tickets WHERE waits_for_store = 1",
 );
+// Tickets of one retrieval expire together.
 const waitForStore = sql<[digest: Buffer]>(
-  "UPDATE download_tickets SET waits_for_store = 1, expires_at = latest_expiry WHERE digest = ?",
+  `UPDATE download_tickets SET waits_for_store = 1, expires_at = latest_expiry
+   WHERE (push_id, latest_expiry) = (SELECT push_id, latest_expiry FROM download_tickets WHERE digest = ?)`,
 );
 const filesOfTickets = "files JOIN download_tickets ON download_tickets.push_id = files.push_id AND file_id = files.id";
 const waitingBlobs = sql<[now: number, limit: number], { blobKey: string }>(
@@ -144,7 +146,10 @@ export type DownloadTickets = ReturnType<typeof createDownloadTickets>;
 export function createDownloadTickets(db: Pick<Database, "read" | "write" | "autocommit">) {
   return {
     find: (digest: Buffer, now: number): Promise<StoredTicket | undefined> => db.read.one(findValid, digest, now),
-    /** The store does not answer: the ticket waits for it. Does nothing when too many wait. */
+    /**
+     * The store does not answer: the tickets of this retrieval wait for it, those of an archive and of files that were not tried
+     * yet, too. Does nothing when too many wait.
+     */
     wait: (digest: Buffer): Promise<void> =>
       db.write(async (tx) => {
         const waiting = (await tx.one(countWaiting))?.tickets ?? 0;
