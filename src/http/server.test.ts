@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { type BareServer, startBareServer } from "../../test/support/http-server.ts";
 import { AppError, invalidFields, unavailable } from "../base/errors.ts";
+import { pollHeader } from "../base/poll-header.ts";
 import { sendJson, sendPage } from "./headers.ts";
 
 let server: BareServer;
@@ -111,6 +112,19 @@ test("a client with too many requests gets 429; assets and /up do not count", as
   expect((await from("2001:db8::1")).statusCode).toBe(200);
   expect((await from("2001:db8::2")).statusCode).toBe(200);
   expect((await from("2001:db8::3")).statusCode).toBe(429);
+});
+
+test("what open pages ask by themselves uses at most half of the requests of a client", async () => {
+  const fastify = start({ PWP__THROTTLING__SECOND: "unlimited", PWP__THROTTLING__MINUTE: "6" });
+  const ask = async (remoteAddress: string, headers = {}) =>
+    (await fastify.inject({ url: "/api/base", remoteAddress, headers })).statusCode;
+  const poll = (remoteAddress = "192.0.2.1") => ask(remoteAddress, { [pollHeader]: "1" });
+  for (const status of [200, 200, 200, 429, 429]) expect(await poll()).toBe(status);
+  for (const status of [200, 200, 200, 429]) expect(await ask("192.0.2.1")).toBe(status);
+  for (let request = 0; request < 6; request += 1) expect(await ask("192.0.2.2")).toBe(200);
+  expect(await poll("192.0.2.2")).toBe(429);
+  server.clock.advance(60_000);
+  expect([await poll(), await poll("192.0.2.2")]).toEqual([200, 200]);
 });
 
 test.each([

@@ -5,6 +5,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Clock, Every } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
+import { pollHeader } from "../base/poll-header.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import { withDatabaseBudget } from "../database/request-budget.ts";
@@ -32,7 +33,7 @@ import { guardRoutes } from "./route-access.ts";
 import { createEntryCookies, createSessionCookies } from "./session-cookie.ts";
 import { createSharedThrottle } from "./shared-throttle.ts";
 import { cutSlowReaders } from "./slow-readers.ts";
-import { type ChargeRequest, createThrottle } from "./throttle.ts";
+import { type ChargeRequest, createChargeRequest, createThrottle } from "./throttle.ts";
 import "./request.ts";
 
 export interface ServerDeps {
@@ -262,7 +263,7 @@ function admitRequests(
       reply.redirect(address, isRead(request.method) ? 301 : 308);
       return false;
     };
-    const charged = charge(client.key);
+    const charged = charge(client.key, request.raw.headers[pollHeader] !== undefined);
     if (typeof charged === "number") {
       if (admit(charged)) done();
     } else {
@@ -290,10 +291,12 @@ function tooManyRequests(retryAfterSeconds: number): AppError {
 }
 
 function openThrottle({ config, clock, monotonicMs, events, requestCounts }: ServerDeps): ChargeRequest {
-  const limits = config.throttling;
-  if (requestCounts === undefined) return createThrottle(limits, clock);
   const onUnanswered = events.limitsUnanswered;
-  return createSharedThrottle({ limits, clock, monotonicMs, counts: requestCounts, onUnanswered });
+  return createChargeRequest(config.throttling, (limits) =>
+    requestCounts === undefined
+      ? createThrottle(limits, clock)
+      : createSharedThrottle({ limits, clock, monotonicMs, counts: requestCounts, onUnanswered }),
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Clock, minuteMs, secondMs } from "../base/clock.ts";
 import type { RequestCounts, RequestTotal } from "../limits/request-counts.ts";
 import { unansweredOrThrow } from "../limits/shared-limits.ts";
-import type { ChargeRequest, ThrottleLimits } from "./throttle.ts";
+import type { ChargeKey, ThrottleLimits } from "./throttle.ts";
 
 interface SharedThrottleDeps {
   readonly limits: ThrottleLimits;
@@ -53,7 +53,7 @@ interface ThrottleEntry {
  * limit; the request that makes the report due waits for it. Each process can therefore admit less than a sixteenth of the
  * limit beyond it; limits below 32 are exact. While the database does not answer, each process counts alone.
  */
-export function createSharedThrottle(deps: SharedThrottleDeps): ChargeRequest {
+export function createSharedThrottle(deps: SharedThrottleDeps): ChargeKey {
   const { limits, clock, monotonicMs, counts, onUnanswered } = deps;
   if (limits.minute === 0 && limits.second === 0) return () => 0;
   const usages = new Map<string, Usage>();

@@ -7,7 +7,29 @@ export interface ThrottleLimits {
 }
 
 /** Charges one request of a client. @returns 0 when it may pass, else the seconds to wait. */
-export type ChargeRequest = (clientKey: string) => number | Promise<number>;
+export type ChargeKey = (clientKey: string) => number | Promise<number>;
+
+export type ChargeRequest = (clientKey: string, isPoll: boolean) => number | Promise<number>;
+
+/**
+ * Open pages ask again by themselves. These requests get half of a client's limits, and count in the whole: twenty open pages of
+ * an office behind one address would otherwise leave nothing for the people there.
+ * @param create makes the throttle for these limits.
+ */
+export function createChargeRequest(
+  limits: ThrottleLimits,
+  create: (limits: ThrottleLimits) => ChargeKey,
+): ChargeRequest {
+  const half = (limit: number) => Math.ceil(limit / 2);
+  const charge = create(limits);
+  const chargePoll = create({ minute: half(limits.minute), second: half(limits.second) });
+  return (clientKey, isPoll) => {
+    if (!isPoll) return charge(clientKey);
+    const next = (waitSeconds: number) => (waitSeconds > 0 ? waitSeconds : charge(clientKey));
+    const waits = chargePoll(`polls of ${clientKey}`);
+    return typeof waits === "number" ? next(waits) : waits.then(next);
+  };
+}
 
 interface Window {
   startedAt: number;

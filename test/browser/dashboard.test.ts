@@ -1,5 +1,6 @@
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { pollHeader } from "../../src/base/poll-header.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { copyBy } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
@@ -123,6 +124,8 @@ it("an opened push is seen within ten seconds, without a reload", async () => {
   const { urlToken } = await site.push({ payload: "secret", name: "watched", expire_after_views: 2 }, "owned");
   const { page } = await site.visit({ signedIn: true });
   await page.clock.install();
+  const polls: string[] = [];
+  page.on("request", (request) => polls.push(...[request.headers()[pollHeader] ?? []].flat()));
   await page.goto("/p?q=watched");
   const row = page.locator("tbody tr");
   await row.getByText(dashboard.unopened, { exact: true }).waitFor();
@@ -135,6 +138,7 @@ it("an opened push is seen within ten seconds, without a reload", async () => {
     await row.getByText(dashboard.viewsOf({ used, allowed: 2 }), { exact: true }).waitFor();
     await row.getByText(text).waitFor();
   }
+  expect(polls).toEqual(["1", "1"]);
 });
 
 describe("the list of 50 pushes", () => {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
+import { pollHeader } from "../../src/base/poll-header.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { makeDataDir, TestClock } from "../support/domain.ts";
 import { visit } from "../support/form-requests.ts";
@@ -104,6 +105,17 @@ test("requests of one client to both processes are counted together, and the err
   expect((await next().server.inject({ url: "/up", remoteAddress: "192.0.2.7" })).statusCode).toBe(200);
   clock.advance(minuteMs);
   expect((await ask()).statusCode).toBe(200);
+});
+
+test("what open pages ask of both processes uses at most half of the requests of a client", async () => {
+  const { next } = await startTwo({ PWP__THROTTLING__MINUTE: "10" });
+  const ask = async (headers = {}) =>
+    (await next().server.inject({ url: "/", remoteAddress: "192.0.2.7", headers })).statusCode;
+  const statuses: number[] = [];
+  for (let poll = 0; poll < 8; poll += 1) statuses.push(await ask({ [pollHeader]: "1" }));
+  for (let request = 0; request < 6; request += 1) statuses.push(await ask());
+  const refused = (count: number) => Array(count).fill(429);
+  expect(statuses).toEqual([...Array(5).fill(200), ...refused(3), ...Array(5).fill(200), ...refused(1)]);
 });
 
 test("counts of limits are deleted after their period", async () => {

@@ -1,3 +1,5 @@
+import { pollHeader } from "../../base/poll-header.ts";
+
 const pollMs = 10_000;
 /** Half an hour: requests keep a session alive, and a forgotten window must not do so for long. */
 const pollsMax = 180;
@@ -19,7 +21,7 @@ export function pollWhileVisible(ask: () => Promise<boolean>): void {
 export async function askServer(address: string): Promise<Response | null | undefined> {
   let response: Response;
   try {
-    response = await fetch(address, { redirect: "manual" });
+    response = await fetch(address, { redirect: "manual", headers: { [pollHeader]: "1" } });
   } catch (error) {
     if (error instanceof TypeError) return null;
     throw error;
