@@ -212,13 +212,15 @@ describe("after an interruption", () => {
     });
   });
 
-  test("a complete upload whose file is lost does not exist for a push", async () => {
+  test("a complete upload whose file is lost does not exist for a push, nor for its sender, who begins again", async () => {
     await using fixture = await openTestDomain();
-    const { pushes, blobs } = fixture.domain;
+    const { pushes, blobs, db } = fixture.domain;
     const address = await send(pushes, patternBytes(10));
     const [blobKey] = await blobKeyOf(fixture);
     await blobs.delete(blobKey ?? "");
     await expect(pushOf(pushes, [address])).rejects.toMatchObject({ fields: { files: [/does not exist/] } });
+    expect(await pushes.findUpload(address, owner)).toBeUndefined();
+    expect([await countRows(db, "resumable_uploads"), await countRows(db, "uploads")]).toEqual([0, 0]);
   });
 
   test("the acknowledged bytes are sealed again under a new key, because unacknowledged ones may be sealed", async () => {

@@ -82,9 +82,10 @@ export async function findUploadedFile(deps: Deps, address: string, actor: Actor
   try {
     await storing(deps.blobs.growing.finish(blobKey));
   } catch (error) {
-    // The store has lost the file: the sender has to send it again.
-    if (error instanceof BlobMissingError) return undefined;
-    throw error;
+    if (!(error instanceof BlobMissingError)) throw error;
+    // The store has lost the file. The offset of the upload is answered with 404 from now on, so the sender sends it again.
+    await deps.store.resumableUploads.discard(upload.digest);
+    return undefined;
   }
   return {
     id,
