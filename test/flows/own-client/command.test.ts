@@ -14,7 +14,11 @@ let token: string;
 
 beforeAll(async () => {
   app = await startTestApp({
-    environment: { PWP__THROTTLING__MINUTE: "unlimited", PWP__THROTTLING__SECOND: "unlimited" },
+    environment: {
+      PWP__THROTTLING__MINUTE: "unlimited",
+      PWP__THROTTLING__SECOND: "unlimited",
+      PWP__FILES__MAX_FILE_UPLOADS: "12",
+    },
   });
   server = await app.listen();
   token = await app.makeToken("ada@example.com");
@@ -115,6 +119,20 @@ describe("push", () => {
     expect(opened).toEqual({ exitCode: 0, stdout: "", stderr: "Saved plan (1).bin.\nSaved note (1).txt.\n" });
     expect(readFileSync(join(program.folder, "plan (1).bin")).equals(content)).toBe(true);
     expect(statSync(join(program.folder, "note (1).txt")).mode & 0o777).toBe(0o600);
+  });
+
+  test("sends as many files as the server takes", async () => {
+    const program = signedIn();
+    const names = Array.from({ length: 13 }, (_, at) => `${at}.txt`);
+    for (const name of names) writeFileSync(join(program.folder, name), name);
+    const tooMany = await program.run(["push", ...names]);
+    expect(tooMany).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: expect.stringContaining("can't be more than 12"),
+    });
+    const { stdout } = await program.run(["push", ...names.slice(1)]);
+    expect((await program.run(["open", stdout.trim()])).stderr.match(/^Saved /gm)).toHaveLength(12);
   });
 
   test("sends standard input as a file, and open prints the only file", async () => {

@@ -10,6 +10,9 @@ const passphraseFile: Option = {
   description: "read the passphrase from the only line of this file",
 };
 
+/** No server takes more files in one push; its setting may be lower. */
+const filesMax = 500;
+
 const linkDetails = "The push is named by its link or its token; - reads it from standard input.";
 
 /** All commands: the usage, the help and the completion are derived from these rows, and each loads its code when it runs. */
@@ -18,7 +21,7 @@ export const verbs: readonly Verb[] = [
     name: "push",
     summary: "Share a secret and print its link.",
     takes: "[file...]",
-    argumentsMax: 10,
+    argumentsMax: filesMax,
     completes: "files",
     options: [
       {
@@ -117,7 +120,7 @@ sealpush open asks for the private link and opens the answers one by one; sealpu
     name: "answer",
     summary: "Answer a request with a text or files, sealed before they leave.",
     takes: "<link> [file...]",
-    argumentsMax: 11,
+    argumentsMax: 1 + filesMax,
     completes: "files",
     options: [server],
     details: `The link is the one that the person who asks has sent; a token is not needed. Without files, the secret is read from standard
