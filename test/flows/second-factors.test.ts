@@ -192,6 +192,14 @@ describe("a sign-in that waits for its factor", () => {
     expect((await waiting.get("/users/second_factor")).statusCode).toBe(200);
   });
 
+  test("ends no session of the user, however often somebody signs in with the password alone", async () => {
+    const fixture = await openFixture();
+    const owner = await fixture.signIn();
+    await setUpApp(fixture, owner);
+    for (let at = 0; at < 51; at += 1) await fixture.signIn();
+    expect(await isIn(owner)).toBe(true);
+  });
+
   test("ends with sign-out, after ten minutes, and when the factor was given", async () => {
     const fixture = await openFixture();
     const { code } = await setUpApp(fixture, await fixture.signIn());

@@ -81,9 +81,10 @@ const waitingSession = sql<[digest: Buffer, userId: number, since: number], Unop
   `SELECT ${reading.selectList} FROM sessions
    WHERE digest = ? AND user_id = ? AND waits_for_factor = 1 AND created_at > ?`,
 );
-const dropOldest = sql<[userId: number, keptMax: number]>(
+/** Those that wait are counted alone. Threat: somebody who knows only the password signs in until the user is signed out everywhere. */
+const dropOldest = sql<[userId: number, waitsForFactor: number, keptMax: number]>(
   `DELETE FROM sessions WHERE digest IN
-     (SELECT digest FROM sessions WHERE user_id = ? ORDER BY created_at DESC, digest ${allBeyond})`,
+     (SELECT digest FROM sessions WHERE user_id = ? AND waits_for_factor = ? ORDER BY created_at DESC, digest ${allBeyond})`,
 );
 const insertSession = sessions.insertion();
 const recordSignIn = sql<[now: number, userId: number]>(
@@ -226,8 +227,8 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
   if (!(await provided(tx))) return false;
   if (replaces !== null) await tx.run(removeSession, replaces.digest);
   // Before the new session is inserted: it must stay even if the clock was set back since the others began.
-  await tx.run(dropOldest, userId, perUserMax - 1);
   const waitsForFactor = !complete && user.hasSecondFactor;
+  await tx.run(dropOldest, userId, waitsForFactor ? 1 : 0, perUserMax - 1);
   const userAgent = client.userAgent.slice(0, userAgentLengthMax);
   const id = await nextId(tx, "sessions");
   const { address } = client;
