@@ -375,11 +375,18 @@ function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Ac
 }
 
 /** The same for requests. Their owners are notified wherever they would be of views. */
-function answerEmails({ requestedOutbox }: Mail, accounts: Pick<Accounts, "findUser">): AnswerEmails {
+function answerEmails(
+  { requestedOutbox }: Mail,
+  accounts: Pick<Accounts, "findUser" | "findServiceGroup">,
+): AnswerEmails {
   return {
     async findOwner(ownerId) {
       const user = await accounts.findUser(ownerId);
-      if (user === undefined || user.disabledAt !== null) return undefined;
+      if (user === undefined) {
+        const isService = (await accounts.findServiceGroup(ownerId)) !== undefined;
+        return isService ? { email: "", isConfirmed: false, language: null } : undefined;
+      }
+      if (user.disabledAt !== null) return undefined;
       return { email: user.email, isConfirmed: user.confirmedAt !== null, language: user.language };
     },
     async putAnswered(tx, { email: to, language }, { title, urlToken, at }, now) {

@@ -59,6 +59,7 @@ export interface AnswerEmails {
 }
 
 export interface AnswerOwner {
+  /** "": the service account of a group, which has none. */
   readonly email: string;
   readonly isConfirmed: boolean;
   readonly language: string | null;

@@ -77,6 +77,15 @@ test("a service token makes pushes under the rules of its group, and belongs to 
   const requests = await readRows(app.app.domain.db, "SELECT owner_id, token_sealed FROM requests");
   expect(requests).toEqual([{ owner_id: account.id, token_sealed: null }]);
   expect(await trailOf(app)).toEqual(["made_service_token pipeline (Deploy)"]);
+
+  const url = `/api/sealpush/requests/${asked.json().url_token}`;
+  const shown = await app.server.inject({ url });
+  expect([shown.statusCode, shown.json().asked_by]).toEqual([200, null]);
+  expect((await app.server.inject({ method: "POST", url, payload: { payload: "s3cret" } })).statusCode).toBe(201);
+  const answers = await app.server.inject({ url: `${url}/answers`, headers: bearer(token) });
+  const [answer] = answers.json().pushes;
+  const opened = await app.server.inject({ url: `/api/v2/pushes/${answer.url_token}`, headers: bearer(token) });
+  expect(opened.json().payload).toContain("BEGIN AGE ENCRYPTED FILE");
 });
 
 test("a token for a group that was deleted meanwhile is not made, and neither is an account", async () => {
