@@ -106,7 +106,8 @@ describe("the audit trail", () => {
       headers: { "user-agent": `<b>${"a".repeat(400)}`, referer: "https://mail.example/inbox" },
     });
     app.clock.advance(1_000);
-    await remove(urlToken, bearer(token));
+    const ended = (await remove(urlToken, bearer(token))).json();
+    expect(Date.parse(ended.updated_at) - Date.parse(ended.created_at)).toBe(3_000);
     const { logs } = (await get(`/api/v2/pushes/${urlToken}/audit`, bearer(token))).json();
     expect(logs.map((log: { kind: string }) => log.kind)).toEqual(["creation", "failed_passphrase", "view", "expire"]);
     expect(logs[2]).toMatchObject({ ip: "2001:db8::5", user_agent: `<b>${"a".repeat(252)}` });

@@ -113,6 +113,7 @@ describe("the allowed domains", () => {
     const verified = { email, email_verified: true };
     expect(await answerTo({ ...verified, hd: "example.com" }, settings)).toMatchObject({ verifiedEmail: email });
     expect(await answerTo(verified, settings)).toEqual({ because: "domain", claim: "hd", value: null });
+    expect(await answerTo({ ...verified, hd: "Example.COM" }, settings)).toMatchObject({ verifiedEmail: email });
     expect(await answerTo({ ...verified, hd: "evil.example" }, settings)).toMatchObject({ because: "domain" });
   });
 
@@ -143,6 +144,7 @@ describe("the groups", () => {
     [{ roles: ["staff", "admins"] }, { ...user, ...admin, groupsClaim: "roles" }, true],
     [{}, admin, false],
     [{ groups: ["admins"] }, admin, true],
+    [{ groups: ["admins"], hasgroups: false }, admin, true],
     [{ groups: { a: 1 }, hasgroups: true }, {}, false],
   ])("%j with %j admit", async (claims, settings, isAdministrator) => {
     expect(await answerTo(claims, settings)).toMatchObject({ isAdministrator });
