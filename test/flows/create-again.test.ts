@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { makeFolder } from "../support/folders.ts";
 import { startMailing } from "../support/mailing.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
@@ -75,6 +76,43 @@ test("a key of a push that has ended in between is refused, and creates nothing"
       idempotency_key: ["was used for a push that cannot be opened any more. Send a new random key for each push."],
     },
   ]);
+});
+
+test("a repeat that names more or fewer settings than the first request is refused, also with the server's defaults", async () => {
+  const [key, other] = [newKey(), newKey()];
+  const body = { payload: "secret" };
+  const { url_token: urlToken, ...defaults } = (await create("/api/v2/pushes", key, { push: body })).json();
+  const { expire_after_days, expire_after_views, deletable_by_viewer, retrieval_step } = defaults;
+  const named = { expire_after_days, expire_after_views, deletable_by_viewer, retrieval_step };
+  expect((await create("/api/v2/pushes", other, { push: { ...body, ...named } })).statusCode).toBe(201);
+  for (const [name, value] of Object.entries(named)) {
+    expect((await create("/api/v2/pushes", key, { push: { ...body, [name]: value } })).statusCode, name).toBe(422);
+    const without = { ...body, ...named, [name]: undefined };
+    expect((await create("/api/v2/pushes", other, { push: without })).statusCode, name).toBe(422);
+  }
+  expect((await create("/api/v2/pushes", key, { push: body })).json().url_token).toBe(urlToken);
+});
+
+test("a repeat gets its push also after a restart with other defaults", async () => {
+  const dataDir = makeFolder();
+  const repeat = { url: "/api/v2/pushes", key: newKey(), body: { push: { payload: "secret" } } };
+  const atStart = async (environment: Readonly<Record<string, string>>, bearer?: string) => {
+    await using started = await startTestApp({ dataDir, environment });
+    const token = bearer ?? (await started.makeToken("ada@example.com"));
+    const headers = { "idempotency-key": repeat.key, authorization: `Bearer ${token}` };
+    const answer = await started.server.inject({ method: "POST", url: repeat.url, payload: repeat.body, headers });
+    return { token, status: answer.statusCode, push: answer.json() };
+  };
+  const first = await atStart({});
+  const again = await atStart(
+    {
+      PWP__PW__EXPIRE_AFTER_DAYS_DEFAULT: "2",
+      PWP__PW__EXPIRE_AFTER_VIEWS_DEFAULT: "2",
+      PWP__PW__DELETABLE_PUSHES_DEFAULT: "false",
+    },
+    first.token,
+  );
+  expect(again).toEqual(first);
 });
 
 test("another user's key is another key", async () => {

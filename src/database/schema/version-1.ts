@@ -220,11 +220,13 @@ ${postgres(`
   CREATE INDEX claim_retries_expiry ON claim_retries(expires_at) WHERE row_secret_id IS NOT NULL;
 
   -- Requests of users to create a push under an idempotency key. digest: keyed, of the key. taken_at: by the database's clock.
+  -- given: which settings the request named, a bit each.
   CREATE TABLE creation_keys (
     user_id INTEGER NOT NULL,
     digest BLOB NOT NULL,
     push_id INTEGER NOT NULL,
     taken_at INTEGER NOT NULL,
+    given INTEGER NOT NULL,
     PRIMARY KEY (user_id, digest)
   ) WITHOUT ROWID;
   CREATE INDEX creation_keys_taken ON creation_keys(taken_at);

@@ -19,7 +19,7 @@ import type { SpentBytes } from "./byte-budgets.ts";
 import { judgeCreation, limitsFor } from "./judge-creation.ts";
 import { findProblems, kindOf, type Lifetime, lifetimeOf } from "./limits.ts";
 import { assertMayCreate, assertMayUpload } from "./received-files.ts";
-import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
+import { type AskedKey, creationKeyOf, findRepeated } from "./repeat-creation.ts";
 import { type RequestedPush, requestedPush } from "./requested-push.ts";
 import { resolvePreset } from "./resolve-preset.ts";
 import { findUnsealedFiles } from "./sealed-files.ts";
@@ -46,10 +46,15 @@ export function createOperations(deps: PushDeps) {
       const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
       try {
         assertMayCreate(deps.config, false, actor);
-        const request = await resolvePreset(deps, asked, actor);
+        const askedKey = creationKeyOf(deps, asked, actor);
+        const request = await resolvePreset(deps, asked, { askedKey, actor });
         const kind = kindOf(request);
         assertMayCreate(deps.config, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
-        const push = await sealAndInsert(deps, request, { kind, sending: { upload, spent, together }, actor });
+        const push = await sealAndInsert(deps, request, {
+          kind,
+          sending: { upload, spent, together, askedKey },
+          actor,
+        });
         if (!push.repeated) {
           upload?.handOver();
           spent.keep();
@@ -73,6 +78,7 @@ interface Sending {
   readonly upload: PendingUpload | undefined;
   readonly spent: SpentBytes;
   readonly together: WithPush | undefined;
+  readonly askedKey: AskedKey | undefined;
 }
 
 async function sealAndInsert(
@@ -80,13 +86,12 @@ async function sealAndInsert(
   request: CreatePush,
   {
     kind,
-    sending: { upload, spent, together },
+    sending: { upload, spent, together, askedKey },
     actor,
   }: { readonly kind: KindName; readonly sending: Sending; readonly actor: Actor },
 ): Promise<CreatedPush> {
   const receivedAt = deps.clock.now();
   assertNoProblems(await findProblemsOf(deps, request, kind, actor));
-  const askedKey = creationKeyOf(deps, request, actor);
   const compared = askedKey && { request, requested: requestedPush(deps, request, kind, actor), upload };
   const earlier = compared && (await findRepeated(deps, askedKey, compared, actor));
   if (earlier?.push !== undefined) return { ...earlier.push, repeated: true };

@@ -9,12 +9,13 @@ import { unlock } from "../claim/unlock.ts";
 import type { PushDeps } from "../deps.ts";
 import { storedPayload } from "../payload.ts";
 import { hasEnded, isOwner, ownerKeysOf, toListedPush } from "../present-push.ts";
+import { namesLifetime } from "../presets/preset.ts";
 import type { CreatePush, OwnedPush } from "../push.ts";
 import { openFileKey, openOwnedFileDetails, openPayload } from "../seals.ts";
 import type { CreationKey } from "../store/idempotency-keys.ts";
-import type { PushRow } from "../store/tables.ts";
-import { lifetimeOf } from "./limits.ts";
-import { type RequestedPush, withDefaultsOf } from "./requested-push.ts";
+import { optionsBy, type PushRow, pushOptions } from "../store/tables.ts";
+import { type Lifetime, lifetimeOf } from "./limits.ts";
+import type { RequestedPush } from "./requested-push.ts";
 import type { PendingUpload } from "./upload.ts";
 
 const digestBytes = 32;
@@ -22,17 +23,21 @@ const digestBytes = 32;
 const linkDeliverySequence = 2;
 
 /** The key of a request, before it is known whether it was used. */
-type AskedKey = Pick<CreationKey, "userId" | "digest">;
+export type AskedKey = Pick<CreationKey, "userId" | "digest" | "given">;
 
-/** @returns undefined: the request has no key, or nobody is signed in. */
-export function creationKeyOf(
-  { vault }: PushDeps,
-  { idempotencyKey }: CreatePush,
-  { user }: Actor,
-): AskedKey | undefined {
+/** @param request as it was sent, without what its preset says. @returns undefined: it has no key, or nobody is signed in. */
+export function creationKeyOf({ vault }: PushDeps, request: CreatePush, { user }: Actor): AskedKey | undefined {
+  const { idempotencyKey } = request;
   if (idempotencyKey === undefined || user === null) return undefined;
   const digest = keyedHash(vault.indexKey("creation keys"), digestBytes, "digest", idempotencyKey, user.id);
-  return { userId: user.id, digest };
+  return { userId: user.id, digest, given: givenBy(request) };
+}
+
+/** The order of the bits must not change while rows with them are stored, for a day. */
+function givenBy(request: CreatePush): number {
+  const options = pushOptions.keys.map((option) => request[option]);
+  const given = [request.expireAfterViews, request.preset, ...options].map((value) => value !== undefined);
+  return [namesLifetime(request), ...given].reduce((bits, isGiven, at) => bits | (isGiven ? 1 << at : 0), 0);
 }
 
 /** A request to create a push, as it is compared with the push that was created under its key. */
@@ -50,12 +55,13 @@ interface Compared {
  * @throws AppError invalid_fields if the push has ended or differs from the request; too_many_requests, unavailable.
  */
 export async function findRepeated(deps: PushDeps, key: AskedKey, compared: Compared, actor: Actor) {
-  const { databaseTime, pushId } = await deps.store.creationKeys.find(key.userId, key.digest);
+  const { databaseTime, pushId, given } = await deps.store.creationKeys.find(key.userId, key.digest);
   if (pushId === null) return { push: undefined, databaseTime };
   const now = deps.clock.now();
   const row = await deps.store.findById(pushId);
   // After its end there is nothing left to compare.
   if (row === undefined || hasEnded(row, now)) throw keyUsed("a push that cannot be opened any more");
+  if (given !== key.given) throw keyUsed(anotherContent);
   const push = isOwner(row, actor) ? toListedPush(row, now, await ownerKeysOf(deps, row.ownerId)) : undefined;
   if (push === undefined) throw keyUsed(anotherContent);
   const { id: _, urlToken, ...owned } = push;
@@ -82,19 +88,26 @@ async function isSame(
     actor,
   }: { readonly push: OwnedPush; readonly compared: Compared; readonly now: number; readonly actor: Actor },
 ): Promise<boolean> {
-  const limits = deps.config.kinds[requested.kind];
-  const asked = withDefaultsOf(row, request, limits);
   return (
-    hasSameSettings(row, push, { ...requested, notifyOnView: asked.notifyOnView ?? requested.notifyOnView }) &&
-    isSubset(lifetimeOf(asked, limits, row.createdAt), row) &&
+    hasSameSettings(row, push, requested, request) &&
+    hasSameLimits(row, request, lifetimeOf(request, deps.config.kinds[requested.kind], row.createdAt)) &&
     (await hasSameRecipients(deps, row, request)) &&
     (await hasSameContent(deps, { push, request, upload, now, actor }))
   );
 }
 
-function hasSameSettings(row: PushRow, push: OwnedPush, requested: RequestedPush): boolean {
+/** What neither request names is the same: the push has the defaults of its creation. */
+function hasSameSettings(row: PushRow, push: OwnedPush, requested: RequestedPush, request: CreatePush): boolean {
   const { name, note, ...columns } = requested;
-  return isSubset(columns, row) && (push.name ?? "") === name && (push.note ?? "") === note;
+  const unnamed = optionsBy((option) => (request[option] === undefined ? row[option] : columns[option]));
+  return isSubset({ ...columns, ...unnamed }, row) && (push.name ?? "") === name && (push.note ?? "") === note;
+}
+
+function hasSameLimits(row: PushRow, request: CreatePush, { expiresAt, expireAfterViews }: Lifetime): boolean {
+  return (
+    (!namesLifetime(request) || row.expiresAt === expiresAt) &&
+    (request.expireAfterViews === undefined || row.expireAfterViews === expireAfterViews)
+  );
 }
 
 function isSubset(columns: Partial<PushRow>, row: PushRow): boolean {

@@ -8,7 +8,7 @@ import { storedPayload } from "../payload.ts";
 import { namesLifetime } from "../presets/preset.ts";
 import type { CreatePush } from "../push.ts";
 import { optionSettings } from "../push-options.ts";
-import { optionsBy, type PushRow } from "../store/tables.ts";
+import { optionsBy } from "../store/tables.ts";
 import { encryptionOf } from "./limits.ts";
 
 export type RequestedPush = ReturnType<typeof requestedPush>;
@@ -48,24 +48,6 @@ export function shrinkDefaults(
     ...(days.default * dayMs > maxMs && !namesLifetime(request) && { expireAfterMs: maxMs }),
     ...(maxViews !== null && views.default > maxViews && { expireAfterViews: maxViews }),
     ...(notifyOnViewRequired && { notifyOnView: true }),
-    ...request,
-  };
-}
-
-/**
- * The request as it may have been when `push` was made of it: the rules that shrank the server's defaults then may have changed
- * since.
- */
-export function withDefaultsOf(
-  push: Pick<PushRow, "createdAt" | "expiresAt" | "expireAfterViews" | "notifyOnView">,
-  request: CreatePush,
-  { days, views }: Pick<KindSettings, "days" | "views">,
-): CreatePush {
-  const lifetimeMs = push.expiresAt - push.createdAt;
-  return {
-    ...(lifetimeMs < days.default * dayMs && !namesLifetime(request) && { expireAfterMs: lifetimeMs }),
-    ...(push.expireAfterViews < views.default && { expireAfterViews: push.expireAfterViews }),
-    notifyOnView: push.notifyOnView,
     ...request,
   };
 }

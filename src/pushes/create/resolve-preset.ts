@@ -6,13 +6,17 @@ import { applyPreset, fitPreset, type PresetSettings } from "../presets/preset.t
 import type { CreatePush } from "../push.ts";
 import { optionsBy } from "../store/tables.ts";
 import { kindOf } from "./limits.ts";
-import { creationKeyOf } from "./repeat-creation.ts";
+import type { AskedKey } from "./repeat-creation.ts";
 
 /** @returns the request with what its preset says. @throws AppError invalid_fields: the caller has no preset of this name. */
-export async function resolvePreset(deps: PushDeps, request: CreatePush, actor: Actor): Promise<CreatePush> {
+export async function resolvePreset(
+  deps: PushDeps,
+  request: CreatePush,
+  { askedKey, actor }: { readonly askedKey: AskedKey | undefined; readonly actor: Actor },
+): Promise<CreatePush> {
   const { preset: name } = request;
   if (name === undefined) return request;
-  const repeated = await settingsOfRepeated(deps, request, actor);
+  const repeated = await settingsOfRepeated(deps, askedKey);
   if (repeated !== undefined) return applyPreset(request, repeated);
   const all = await deps.presets.of(actor.user);
   const found = all.find((preset) => preset.name === name);
@@ -25,12 +29,7 @@ export async function resolvePreset(deps: PushDeps, request: CreatePush, actor: 
 }
 
 /** A repeat means the preset as it was, which may have been changed since: what the first request made of it. */
-async function settingsOfRepeated(
-  deps: PushDeps,
-  request: CreatePush,
-  actor: Actor,
-): Promise<PresetSettings | undefined> {
-  const key = creationKeyOf(deps, request, actor);
+async function settingsOfRepeated(deps: PushDeps, key: AskedKey | undefined): Promise<PresetSettings | undefined> {
   const { pushId = null } = key === undefined ? {} : await deps.store.creationKeys.find(key.userId, key.digest);
   const row = pushId === null ? undefined : await deps.store.findById(pushId);
   if (row === undefined) return undefined;

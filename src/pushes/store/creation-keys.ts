@@ -10,10 +10,13 @@ const forEachEngine = (text: (clock: string) => string) => ({
   sqlite: text(databaseNow.sqlite),
   postgres: text(databaseNow.postgres),
 });
-const find = sql<[userId: number, digest: Buffer], { databaseTime: number; pushId: number | null }>(
+const find = sql<
+  [userId: number, digest: Buffer],
+  { databaseTime: number; pushId: number | null; given: number | null }
+>(
   forEachEngine(
-    (clock) => `SELECT ${clock} AS databaseTime,
-     (SELECT push_id FROM creation_keys WHERE user_id = ? AND digest = ?) AS pushId`,
+    (clock) => `SELECT ${clock} AS databaseTime, push_id AS pushId, given
+     FROM (SELECT 1) AS one LEFT JOIN creation_keys ON user_id = ? AND digest = ?`,
   ),
 );
 const old = (clock: string) =>
@@ -28,7 +31,7 @@ export type CreationKeys = ReturnType<typeof createCreationKeys>;
 /** Keys of requests that created a push. `takeKey` writes them. */
 export function createCreationKeys(db: Pick<Database, "read" | "autocommit">) {
   return {
-    /** @returns the database's time, and the id of the push that the user has created under the key; null: none. */
+    /** @returns the database's time, and the push that the user has created under the key, with what was given; null: none. */
     async find(userId: number, digest: Buffer) {
       const found = await db.read.one(find, userId, digest);
       if (found === undefined) throw new Error("The database did not tell its time.");

@@ -33,6 +33,8 @@ export interface CreationKey extends AnyKey {
   readonly userId: number;
   /** The push that is created. */
   readonly pushId: number;
+  /** Which settings the request names, a bit each. The others are the server's defaults, which may be others when it is repeated. */
+  readonly given: number;
 }
 
 declare const isTaken: unique symbol;
@@ -78,10 +80,10 @@ const insertClaimKey = sql<[pushId: number, digest: Buffer, expiresAt: number, a
 const findClaimKey = sql<[pushId: number, digest: Buffer], { found: number }>(
   "SELECT 1 AS found FROM claim_retries WHERE push_id = ? AND digest = ?",
 );
-const insertCreationKey = sql<[userId: number, digest: Buffer, pushId: number, arrivedAt: number]>(
+const insertCreationKey = sql<[userId: number, digest: Buffer, pushId: number, given: number, arrivedAt: number]>(
   inTime(
-    (clock, bytes) => `INSERT INTO creation_keys (user_id, digest, push_id, taken_at)
-     SELECT ${bigint}, ${bytes}, ${bigint}, ${clock} WHERE ${clock} < ${bigint} + ${latestAfterMs}
+    (clock, bytes) => `INSERT INTO creation_keys (user_id, digest, push_id, given, taken_at)
+     SELECT ${bigint}, ${bytes}, ${bigint}, ${bigint}, ${clock} WHERE ${clock} < ${bigint} + ${latestAfterMs}
      ON CONFLICT (user_id, digest) DO NOTHING`,
   ),
 );
@@ -93,7 +95,7 @@ async function writeRow(tx: Transaction, key: IdempotencyKey): Promise<boolean> 
   const { pushId, digest, arrivedAt } = key;
   const written =
     "userId" in key
-      ? await tx.run(insertCreationKey, key.userId, digest, pushId, arrivedAt)
+      ? await tx.run(insertCreationKey, key.userId, digest, pushId, key.given, arrivedAt)
       : await tx.run(insertClaimKey, pushId, digest, key.expiresAt, arrivedAt);
   return written === 1;
 }

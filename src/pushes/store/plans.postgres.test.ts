@@ -180,7 +180,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       await store.insertPush(newPush(pushes + 4, busyOwner), audit("creation"), {
         linkDelivery: linkDelivery(pushes + 1),
       });
-      const key = { userId: busyOwner, digest: randomBytes(32), pushId: pushes + 5, arrivedAt: Date.now() };
+      const key = { userId: busyOwner, digest: randomBytes(32), pushId: pushes + 5, given: 0, arrivedAt: Date.now() };
       await store.insertPush({ ...newPush(pushes + 5, busyOwner), key }, audit("creation"));
     },
     find: () => store.find(unknownLink),

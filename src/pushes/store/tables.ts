@@ -240,6 +240,7 @@ export const creationKeys = new Table("creation_keys", {
   digest: bound(bytes, keyedDigest),
   pushId: harmless(integer, "a repeated creation answers only with a push whose link is sealed for this user"),
   takenAt: harmless(integer, limit),
+  given: harmless(integer, "a repeated creation answers only with a push whose link is sealed for this user"),
 });
 export const uploads = new Table("uploads", {
   blobKey: harmless(text, "a file that belongs to no push yet is removed"),
