@@ -4,6 +4,7 @@ import type { AccessKeys } from "../crypto/access-keys.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Transaction } from "../database/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
+import { createNetworkCounter } from "../limits/network-counter.ts";
 import type { AccountChange, Email } from "../mail/email.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { ClientContext, ClientOrigin, User } from "./account.ts";
@@ -42,7 +43,7 @@ export function createMailThrottle(
 ) {
   const make = (of: string, max: number) =>
     limits.inWindows({ name: `${sizes.name} ${of}`, windowMs: hourMs, max, rememberedMax });
-  const clients = make("client", sizes.perClientMax);
+  const clients = createNetworkCounter((shares) => make("client", Math.floor(sizes.perClientMax * shares)));
   const addresses = make("address", sizes.perAddressMax);
   return {
     /**

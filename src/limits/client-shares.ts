@@ -7,10 +7,8 @@ export interface ShareLimits {
 }
 
 /** The bits of larger IPv6 networks that one sender often has as a whole, and their share in shares of one client. */
-const widerNetworks = [
-  { bits: 56, shares: 1.5 },
-  { bits: 48, shares: 2 },
-] as const;
+const widest = { bits: 48, shares: 2 } as const;
+const widerNetworks = [{ bits: 56, shares: 1.5 }, widest] as const;
 
 /**
  * Counts what each client holds of a resource that all share, so that no client, and no network that one sender may have as
@@ -63,6 +61,15 @@ interface ClientNetwork {
 /** The four groups of a client key that is an IPv6 /64, as `clientKey` of `base/networks.ts` writes it. */
 const ipv6Key = /^([0-9a-f]+):([0-9a-f]+):([0-9a-f]+):([0-9a-f]+)::\/64$/;
 
+/** The client keys in the IPv6 /48 of a client, as texts from `first` up to `end`, which is none; undefined: it is an IPv4 address. */
+export function keysOfWidestNetwork(client: string) {
+  const [, first, second, third] = ipv6Key.exec(client) ?? [];
+  if (first === undefined) return undefined;
+  const groups = `${first}:${second}:${third}`;
+  // The character after a colon.
+  return { first: `${groups}:`, end: `${groups};`, shares: widest.shares };
+}
+
 /** The client itself and, for IPv6, the larger networks around it. */
 export function networksOf(client: string): readonly ClientNetwork[] {
   const own = { name: client, shares: 1 };
@@ -73,7 +80,7 @@ export function networksOf(client: string): readonly ClientNetwork[] {
   if (groups === undefined) return [own];
   const [first = 0, second = 0, third = 0, fourth = 0] = groups;
   const wider = widerNetworks.map(({ bits, shares }) => {
-    const last = bits === 48 ? 0 : fourth & 0xff00;
+    const last = bits === widest.bits ? 0 : fourth & 0xff00;
     const network = [first, second, third, last].map((group) => group.toString(16)).join(":");
     return { name: `${network}::/${bits}`, shares };
   });

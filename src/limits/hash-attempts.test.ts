@@ -32,6 +32,17 @@ test("the 21st wrong attempt of a client in a minute is not made, and other clie
   expect(await run("a", counting, start + minuteMs)).toEqual({ outcome: "made", result: true });
 });
 
+test("an IPv6 /56 has 30 wrong attempts, a /48 40, and other networks are unaffected", async () => {
+  const run = openAttempts();
+  const outcomes = [];
+  for (let at = 0; at < 32; at += 1) outcomes.push((await run(`2001:db8:1:1${at + 10}::/64`, wrong)).outcome);
+  for (let at = 0; at < 12; at += 1) outcomes.push((await run(`2001:db8:1:2${at + 10}::/64`, wrong)).outcome);
+  const made = (times: number) => Array(times).fill("made");
+  const notMade = Array(2).fill("refused");
+  expect(outcomes).toEqual([...made(30), ...notMade, ...made(10), ...notMade]);
+  expect(await run("2001:db8:2:0::/64", right)).toEqual({ outcome: "made", result: true });
+});
+
 test("20 more are kept for secrets at which the client has not failed", async () => {
   const run = openAttempts();
   await use(run, 20);

@@ -1,5 +1,6 @@
 import { minuteMs } from "../base/clock.ts";
 import type { Charge, Limits, Refused } from "./limits.ts";
+import { createNetworkCounter } from "./network-counter.ts";
 
 const perClient = { name: "password hashes", windowMs: minuteMs, max: 20, rememberedMax: 100_000 };
 /** As many again are kept for secrets at which nobody at this address has failed: an office has one address. */
@@ -31,8 +32,10 @@ export type HashAttempts = ReturnType<typeof createHashAttempts>;
  * passphrases. All routes share the limit. An attempt is charged before it is made and refunded when it was right.
  */
 export function createHashAttempts(limits: Limits) {
-  const counter = limits.sliding(perClient);
-  const keptCounter = limits.sliding(kept);
+  const makeCounter = (limit: typeof perClient) =>
+    createNetworkCounter((shares) => limits.sliding({ ...limit, max: Math.floor(limit.max * shares) }));
+  const counter = makeCounter(perClient);
+  const keptCounter = makeCounter(kept);
   const lanes = new Map<string, Lane>();
   let waiting = 0;
 

@@ -150,6 +150,18 @@ test("a mailbox cannot be flooded, and a client that asks for many emails has to
   expect((await ask(fixture, ada, { address: "198.51.100.1" })).status).toBe(200);
 });
 
+test("an IPv6 network that one sender may have as a whole causes few more emails than one client", async () => {
+  const started = await startMailing();
+  await using fixture = started.fixture;
+  const statuses = [];
+  for (let at = 0; at < 48; at += 1) {
+    const address = `2001:db8:1:1${at.toString(16).padStart(2, "0")}::1`;
+    statuses.push((await ask(fixture, `nobody${at}@example.com`, { address })).status);
+  }
+  expect(statuses).toEqual([...Array(45).fill(200), ...Array(3).fill(429)]);
+  expect((await ask(fixture, ada, { address: "2001:db8:2::1" })).status).toBe(200);
+});
+
 test("a reset does not bypass the second factor", async () => {
   const started = await startMailing();
   await using fixture = started.fixture;

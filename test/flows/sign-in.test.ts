@@ -55,6 +55,23 @@ test("brute force: after ten wrong passwords, simultaneous or not, the client ha
   expect((await signIn(fixture)).status).toBe(303);
 });
 
+test.each([
+  { network: "/56", guesses: 15, addressOf: (at: number) => `2001:db8:1:1${at.toString(16).padStart(2, "0")}::1` },
+  { network: "/48", guesses: 20, addressOf: (at: number) => `2001:db8:1:${at.toString(16)}00::1` },
+])(
+  "brute force from an IPv6 $network, which one sender may have as a whole, has one limit",
+  async ({ guesses, addressOf }) => {
+    await using fixture = await startWithAda();
+    const statuses = [];
+    for (let at = 0; at < 30; at += 1) {
+      // Too long for any password: counted like every other guess, but not hashed.
+      statuses.push((await signIn(fixture, { password: "x".repeat(1_025) }, { address: addressOf(at) })).status);
+    }
+    expect(statuses).toEqual([...Array(guesses).fill(401), ...Array(30 - guesses).fill(429)]);
+    expect((await signIn(fixture, {}, { address: "2001:db8:2::1" })).status).toBe(303);
+  },
+);
+
 test("brute force from a thousand addresses is stopped, without locking out known clients", async () => {
   await using fixture = await startWithAda();
   const home = { address: "203.0.113.5" };

@@ -4,7 +4,7 @@ import { sql } from "../../src/database/statement.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { changeUsers } from "../support/access-rows.ts";
 import { password } from "../support/app.ts";
-import { changeRows } from "../support/engine-database.ts";
+import { changeRows, countRows } from "../support/engine-database.ts";
 import { clientSecret, providerName } from "../support/provider.ts";
 import { startSignOnApp, urlOf } from "../support/sign-on.ts";
 
@@ -168,6 +168,24 @@ describe("the callback", () => {
     expect(answer.body).not.toContain("555-1234");
     expect(app.logLines.join("\n")).not.toContain("555-1234");
   });
+});
+
+test("sign-ons that one IPv6 network begins take only few of the places of all", async () => {
+  const { app, provider, goAndReturn, newVisitor } = await startSignOnApp();
+  provider.people.set("b-1", bob);
+  const visitor = newVisitor();
+  const callback = await goAndReturn(visitor, "b-1");
+  for (let at = 0; at < 410; at += 1) {
+    const answer = await app.server.inject({
+      method: "POST",
+      url: "/users/auth/oidc",
+      remoteAddress: `2001:db8:1:${at.toString(16)}::1`,
+      headers: { "sec-fetch-site": "same-origin" },
+    });
+    expect(answer.statusCode).toBe(200);
+  }
+  expect(await countRows(app.app.domain.db, "sign_on_steps")).toBe(401);
+  expect((await visitor.get(callback)).statusCode).toBe(303);
 });
 
 describe("a user without an account", () => {

@@ -1,6 +1,7 @@
 import { hourMs, minuteMs } from "../../base/clock.ts";
 import { makeDummyHash } from "../../crypto/passphrase.ts";
-import { type Charge, type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
+import { type Charge, type Limits, tooManyAttempts } from "../../limits/limits.ts";
+import { createNetworkCounter } from "../../limits/network-counter.ts";
 import type { ClientContext, User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { KnownClients } from "../sessions/known-clients.ts";
@@ -92,32 +93,34 @@ export interface SignInAttempt {
 
 export function createSignInThrottle(sizes: SignInLimits, limits: Limits) {
   const { windowMs, rememberedMax } = sizes;
-  const make = (name: string, max: number, length = windowMs): Counter =>
+  const make = (name: string, max: number, length = windowMs) =>
     limits.inWindows({ name, max, windowMs: length, rememberedMax });
-  const clients = make("sign-in client", sizes.perClientMax);
-  const pairs = make("sign-in client and email", sizes.perPairMax);
+  const makeShared = (name: string, max: number) =>
+    createNetworkCounter((shares) => make(name, Math.floor(max * shares)));
+  const clients = makeShared("sign-in client", sizes.perClientMax);
+  const pairs = makeShared("sign-in client and email", sizes.perPairMax);
   const accounts = make("sign-in email", sizes.perAccountMax, sizes.accountWindowMs);
 
   return {
     /**
      * Charges the attempt before it is made, so that parallel guesses gain nothing. The limits per client only slow the
-     * client that guesses. A wide limit per account stops guesses from thousands of addresses. Known clients are exempt
+     * client that guesses. A wide limit per account stops guesses from many addresses. Known clients are exempt
      * from it and do not use it up, so such guesses cannot lock the owner out; with a new client the owner can reset the
      * password, which makes the client a known one.
      * @throws AppError too_many_requests; the refused attempt is not counted.
      */
     async charge({ client, email, isKnownClient }: SignInAttempt, now: number): Promise<{ refund(): Promise<void> }> {
-      const counted = [
-        [clients, client],
-        [pairs, `${client} ${email}`],
-        ...(isKnownClient ? [] : ([[accounts, email]] as const)),
-      ] as const;
+      const charges = [
+        () => clients.charge(client, now),
+        () => pairs.charge(client, now, 1, (name) => `${name} ${email}`),
+        ...(isKnownClient ? [] : [() => accounts.charge(email, now)]),
+      ];
       const charged: Extract<Charge, { outcome: "charged" }>[] = [];
       const refund = async () => {
         for (const charge of charged) await charge.refund();
       };
-      for (const [counter, key] of counted) {
-        const charge = await counter.charge(key, now);
+      for (const makeCharge of charges) {
+        const charge = await makeCharge();
         if (charge.outcome === "refused") {
           await refund();
           throw tooManyAttempts(charge);

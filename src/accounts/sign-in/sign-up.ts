@@ -3,6 +3,7 @@ import { normalizeEmail } from "../../base/email.ts";
 import { AppError, unavailable } from "../../base/errors.ts";
 import type { Transaction } from "../../database/database.ts";
 import { tooManyAttempts } from "../../limits/limits.ts";
+import { createNetworkCounter } from "../../limits/network-counter.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { ClientContext, User } from "../account.ts";
 import { createMailThrottle, type MailedLinkRequest, putConfirmation } from "../account-emails.ts";
@@ -239,14 +240,15 @@ export function createOwnConfirmation(
   deps: Pick<Deps, "db" | "users" | "links" | "clock" | "random" | "access" | "requestedOutbox" | "limits">,
 ) {
   const { db, users, clock, requestedOutbox: outbox, limits } = deps;
-  const counterOf = (of: keyof typeof perHourMax) =>
+  const counterOf = (of: keyof typeof perHourMax, shares = 1) =>
     limits.inWindows({
       name: `own confirmation mail ${of}`,
       windowMs: hourMs,
-      max: perHourMax[of],
+      max: Math.floor(perHourMax[of] * shares),
       rememberedMax,
     });
-  const counters = { client: counterOf("client"), user: counterOf("user"), address: counterOf("address") };
+  const ofClients = createNetworkCounter((shares) => counterOf("client", shares));
+  const counters = { client: ofClients, user: counterOf("user"), address: counterOf("address") };
 
   async function charge(client: string, user: Pick<User, "id" | "email">, now: number): Promise<void> {
     const charges = [

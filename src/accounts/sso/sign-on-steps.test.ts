@@ -82,6 +82,20 @@ describe("a flood of sign-ons", () => {
     expect(await store.findStep(digest("flood 7"), -1)).toBeDefined();
   });
 
+  it("from one IPv6 /48 only displaces steps that began there", async () => {
+    const { store } = open();
+    const wide = { ...limits, stepsMax: 9 };
+    const victims = ["192.0.2.1", "2001:db8:10:0::/64", "2001:db8:2:0::/64"];
+    for (const [at, victim] of victims.entries()) await store.insertStep(step(`victim ${at}`, victim, 0), wide);
+    for (let at = 0; at < 20; at += 1) {
+      const client = `2001:db8:1:${at.toString(16)}::/64`;
+      expect(await store.insertStep(step(`flood ${at}`, client, at), wide)).toBe(true);
+    }
+    for (const at of victims.keys()) expect(await store.findStep(digest(`victim ${at}`), -1)).toBeDefined();
+    expect(await store.findStep(digest("flood 13"), -1)).toBeUndefined();
+    expect(await store.findStep(digest("flood 14"), -1)).toBeDefined();
+  });
+
   it("from many clients is refused at the limit, and does not displace other steps", async () => {
     const { store } = open();
     await store.insertStep(step("victim", "192.0.2.1", 0), limits);

@@ -11,7 +11,7 @@ import type { SignOnSecrets } from "./provider.ts";
 /** Enough time to sign in at the provider with all factors, or to find a password. */
 export const signOnStepMs = 10 * minuteMs;
 
-/** Many people may share one address. A flood of requests from it only removes steps of that address. */
+/** Many people may share one address. A flood of requests from it, or from one IPv6 network, only removes steps that began there. */
 const limits = { perClientMax: 200, stepsMax: 20_000 };
 const retrySeconds = 60;
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;

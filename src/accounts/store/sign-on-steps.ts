@@ -1,5 +1,6 @@
 import type { Database, ReadConnection, Transaction, WriteConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { keysOfWidestNetwork } from "../../limits/client-shares.ts";
 import { signOnSteps } from "./tables.ts";
 import { allBeyond } from "./users.ts";
 
@@ -14,7 +15,7 @@ export interface NewStep {
 export interface StepLimits {
   /** Steps that began earlier have expired. */
   readonly since: number;
-  /** The client's oldest steps beyond it are removed. */
+  /** The client's oldest steps beyond it are removed, and those of its IPv6 /48 beyond twice as many. */
   readonly perClientMax: number;
   readonly stepsMax: number;
 }
@@ -29,6 +30,10 @@ const removeExpired = sql<[createdAt: number, stepsMax: number]>({
 const dropOldestOf = sql<[client: string, keptMax: number]>(
   `DELETE FROM sign_on_steps WHERE digest IN
      (SELECT digest FROM sign_on_steps WHERE client = ? ORDER BY created_at DESC, digest ${allBeyond})`,
+);
+const dropOldestBetween = sql<[firstClient: string, endClient: string, keptMax: number]>(
+  `DELETE FROM sign_on_steps WHERE digest IN
+     (SELECT digest FROM sign_on_steps WHERE client >= ? AND client < ? ORDER BY created_at DESC, digest ${allBeyond})`,
 );
 const countSteps = sql<[], { steps: number }>("SELECT count(*) AS steps FROM sign_on_steps");
 const stepByDigest = signOnSteps
@@ -52,6 +57,10 @@ export function createSignOnStepStore(db: Database) {
       db.writeSerialized("accounts", async (tx) => {
         await tx.run(removeExpired, since, expiredAtOnceMax);
         await tx.run(dropOldestOf, client, perClientMax - 1);
+        const network = keysOfWidestNetwork(client);
+        if (network !== undefined) {
+          await tx.run(dropOldestBetween, network.first, network.end, perClientMax * network.shares - 1);
+        }
         if (((await tx.one(countSteps))?.steps ?? 0) >= stepsMax) return false;
         await tx.run(insertRow, ...signOnSteps.values({ digest, stepSealed: sealed, client, createdAt: now }));
         return true;
