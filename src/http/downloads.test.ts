@@ -5,6 +5,7 @@ import type { Actor, Download } from "../pushes/pushes.ts";
 import { createEvents } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { registerDownloads } from "./downloads.ts";
+import { attachment } from "./headers.ts";
 
 let server: BareServer;
 afterEach(() => server.fastify.close());
@@ -286,4 +287,9 @@ describe("all files as one archive", () => {
     expect(answer.status).toBe(200);
     await expect(answer.arrayBuffer()).rejects.toThrow();
   });
+});
+
+test("a file name is a quoted text without a character that quotes another one, and the real name beside it", () => {
+  expect(attachment("plan (1).pdf")).toBe('attachment; filename="plan (1).pdf"');
+  expect(attachment('a\\"*\u00fc.txt')).toBe(`attachment; filename="a__*_.txt"; filename*=UTF-8''a%5C%22%2A%C3%BC.txt`);
 });

@@ -94,6 +94,14 @@ describe("deleting a push", () => {
   });
 });
 
+test("a list with long notes, which is sent piece by piece, is JSON too", async () => {
+  const urlToken = await create({ payload: "x", note: "n".repeat(40_000) }, bearer(otherToken));
+  const { headers, body } = await get("/api/v2/pushes/active", bearer(otherToken));
+  expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+  expect(JSON.parse(body)[0]).toMatchObject({ url_token: urlToken, note: "n".repeat(40_000) });
+  await remove(urlToken, bearer(otherToken));
+});
+
 describe("the audit trail", () => {
   test("lists what happened, oldest first", async () => {
     const urlToken = await create({ payload: "x", passphrase: "p" }, bearer(token));

@@ -95,6 +95,8 @@ describe("a push with a passphrase", () => {
     const header = Buffer.from("pässphräse 😀").toString("latin1");
     expect((await retrieve(urlToken, { "x-push-passphrase": header })).json().payload).toBe("secret");
     expect((await get(`/api/v2/pushes/${urlToken}?passphrase=a&passphrase=b`)).statusCode).toBe(400);
+    const inLatin1 = await create({ payload: "other", passphrase: "p\u00e4ss" });
+    expect((await retrieve(inLatin1, { "x-push-passphrase": "p\u00e4ss" })).json().payload).toBe("other");
   });
 
   test.each([

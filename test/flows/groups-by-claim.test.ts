@@ -63,7 +63,13 @@ describe("a group with a claim", () => {
     site.provider.people.set("b-1", { ...bob, groups: ["helpdesk"] });
     await site.signOn(site.newVisitor(), "b-1");
     const { id: userId = 0 } = (await accounts.findUserByEmail(email)) ?? {};
-    await groups.setMember({ userId, groupId: site.group.id, isMember: true }, async () => undefined);
+    const setMember = (isMember: boolean) =>
+      groups.setMember({ userId, groupId: site.group.id, isMember }, async () => undefined);
+    await setMember(true);
+    expect((await groups.list()).map(({ members }) => members)).toEqual([1]);
+    await setMember(false);
+    expect(await groups.searchMembers(site.group.id, "", 1)).toEqual([{ userId, email, byHand: false, byClaim: true }]);
+    await setMember(true);
     site.provider.people.set("b-1", bob);
     await site.signOn(site.newVisitor(), "b-1");
     expect(await groups.searchMembers(site.group.id, "", 1)).toEqual([{ userId, email, byHand: true, byClaim: false }]);

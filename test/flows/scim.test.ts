@@ -172,6 +172,7 @@ test("users are made, found, listed page by page, replaced and deleted", async (
   });
   expect(replaced.body).toMatchObject({ userName: "ada.l@example.com", externalId: "ext-1", active: false });
   expect((await remove(id)).status).toBe(204);
+  expect((await make("ivy@example.com", "ext-3", { active: false })).body).toMatchObject({ active: false });
   for (const method of ["GET", "PUT", "PATCH", "DELETE"] as readonly Method[]) {
     const body = { userName: "a@example.com", Operations: [{ op: "add", path: "active", value: true }] };
     expect((await ask(method, `/Users/${id}`, method === "GET" || method === "DELETE" ? undefined : body)).status).toBe(
