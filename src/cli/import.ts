@@ -1,32 +1,23 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ImportSource } from "@sealpush/import-password-pusher";
 import { type Command, Option } from "commander";
 import type { Config } from "../config/config.ts";
 import type { Domain } from "../domain.ts";
-import { SourceChangedError } from "../import/changed-source.ts";
-import type { Destination } from "../import/destination.ts";
-import { createDomainDestination } from "../import/domain-destination.ts";
+import { createDomainDestination, type Destination } from "../import/domain-destination.ts";
 import { createDryDestination, nothingStored } from "../import/dry-destination.ts";
-import type { UnconfirmedUsers } from "../import/import-results.ts";
-import { openReport, type ReportOutcome } from "../import/report.ts";
-import type { ImportDeps } from "../import/run-context.ts";
-import { type ImportSummary, runImport } from "../import/run-import.ts";
+import type { ImportDeps, UnconfirmedUsers } from "../import/import-results.ts";
+import { openReport } from "../import/report.ts";
+import { runImport, SourceChangedError } from "../import/run-import.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { sentenceOf } from "./errors.ts";
 import { changedSourceLines } from "./import/changed-source-lines.ts";
 import { refuseOwnData, refuseSharedKey, refuseWrongKeys } from "./import/checks.ts";
-import { collect, type GivenSource, givenSource, type SourceOptions } from "./import/given-source.ts";
-import { type ImportEnding, type ImportOutput, printedOutput } from "./import/import-output.ts";
-import { withSource } from "./import/open-source.ts";
-import { createProgress } from "./import/progress.ts";
-import { withStoredData } from "./import/stored-data.ts";
+import { createProgress, type ImportOutput, printedOutput, withProblemsExitCode } from "./import/import-output.ts";
+import { collect, type GivenSource, givenSource, type SourceOptions, withSource } from "./import/open-source.ts";
+import { noDataReasons, withStoredData } from "./import/stored-data.ts";
 import { sourceMarkOf } from "./move-in/source-mark.ts";
 import { findMasterKeys, withDomain } from "./open-domain.ts";
 import { getSettings } from "./settings.ts";
-
-/** In addition to the codes of all commands. */
-const withProblemsExitCode = 3;
 
 const importHelp = `
 Stop Password Pusher first: the import does not see what is viewed or changed there during the run. A server of this
@@ -38,11 +29,8 @@ Settings of this installation come from the environment, as for the server. See 
 Exit codes: 0 everything is imported, by this run or earlier ones; 1 refused, failed or interrupted; 2 the command line or a
 setting is wrong, or no key fits; 3 the report names rows that were not imported completely.`;
 
-interface Options extends SourceOptions {
+interface Options extends SourceOptions, Partial<ImportDeps["options"]> {
   readonly dryRun?: true;
-  readonly mergeUsers?: true;
-  readonly withoutLostFiles?: true;
-  readonly unconfirmedUsers?: UnconfirmedUsers;
   readonly report?: string;
 }
 
@@ -70,12 +58,11 @@ export function addImport(program: Command, { io, setExitCode }: CommandDeps): v
       "JSON file for the report; its text version is written next to it (default: in the data folder)",
     )
     .addHelpText("after", importHelp)
-    .action(async (options: Options) => setExitCode(await runCommand(io, options)));
-}
-
-async function runCommand(io: CliIo, options: Options): Promise<number> {
-  const loaded = getSettings(io);
-  return await importPasswordPusher(io, { config: loaded.config, options, given: givenSource(options, loaded) });
+    .action(async (options: Options) => {
+      const loaded = getSettings(io);
+      const given = givenSource(options, loaded);
+      setExitCode(await importPasswordPusher(io, { config: loaded.config, options, given }));
+    });
 }
 
 export interface ImportRequest {
@@ -90,27 +77,28 @@ export interface ImportRequest {
   readonly aroundWrites?: (domain: Domain, run: () => Promise<number>) => Promise<number>;
 }
 
-/** @returns the exit code. */
 export async function importPasswordPusher(io: CliIo, request: ImportRequest): Promise<number> {
   const { config, options, given, output = printedOutput(io), aroundWrites = (_, run) => run() } = request;
-  const { environment } = given;
   refuseOwnData(config, given);
   refuseSharedKey(findMasterKeys(config, io.random), given);
-  const scratchFolder = options.dryRun === true ? tmpdir() : config.dataDir;
-  return await withSource(given, io, scratchFolder, async (source) => {
-    if (options.dryRun !== true) await refuseWrongKeys(source, given.envFile);
+  const isDryRun = options.dryRun === true;
+  return await withSource(given, io, isDryRun ? tmpdir() : config.dataDir, async (source) => {
+    if (!isDryRun) await refuseWrongKeys(source, given.envFile);
     for (const warning of source.warnings) output.warning(warning);
-    const unconfirmedUsers = options.unconfirmedUsers ?? unconfirmedUsersOf(environment);
-    const runInto = (destination: Destination) =>
-      importAndReport(io, { ...request, output, source, destination, unconfirmedUsers });
-    return options.dryRun === true
-      ? await dryRun(config, io, source, runInto)
-      : await withDomain(
-          config,
-          io,
-          (domain) => aroundWrites(domain, () => runInto(createDomainDestination(domain, io, source.fingerprint))),
-          output.events,
-        );
+    const runInto = (destination: Destination) => importAndReport(io, { ...request, output, source, destination });
+    const { fingerprint } = source;
+    if (!isDryRun) {
+      const work = (domain: Domain) =>
+        aroundWrites(domain, () => runInto(createDomainDestination(domain, io, fingerprint)));
+      return await withDomain(config, io, work, output.events);
+    }
+    return await withStoredData(config, io, async (data) => {
+      const isUnknown = typeof data === "string";
+      if (isUnknown && data !== "missing") {
+        io.stderr(`${noDataReasons[data]}, so rows that were imported before and conflicts are not recognised.\n`);
+      }
+      return await runInto(createDryDestination(isUnknown ? nothingStored : data, fingerprint));
+    });
   });
 }
 
@@ -122,41 +110,18 @@ function unconfirmedUsersOf({
   return /^(true|1|yes|on)$/i.test(accountEmails.trim()) ? "unconfirmed" : "confirmed";
 }
 
-async function dryRun(
-  config: Config,
-  io: CliIo,
-  source: ImportSource,
-  runInto: (destination: Destination) => Promise<number>,
-): Promise<number> {
-  return await withStoredData(config, io, async (data) => {
-    if (data === "older" || data === "no_key") {
-      const what =
-        data === "older"
-          ? "The database here is of an older version"
-          : "The master key of the database here was not found";
-      io.stderr(`${what}, so rows that were imported before and conflicts are not recognised.\n`);
-    }
-    return await runInto(createDryDestination(typeof data === "string" ? nothingStored : data, source.fingerprint));
-  });
-}
-
 /** The first problems only are printed or logged: there may be as many as rows. The report has them all. */
 const printedProblemsMax = 50;
 
-interface OpenedImport extends ImportRequest {
-  readonly output: ImportOutput;
-  readonly source: ImportSource;
-  readonly destination: Destination;
-  readonly unconfirmedUsers: UnconfirmedUsers | undefined;
-}
+type OpenedImport = ImportRequest & Pick<ImportDeps, "source" | "destination"> & { readonly output: ImportOutput };
 
 async function importAndReport(io: CliIo, opened: OpenedImport): Promise<number> {
-  const { config, source, destination, options, given, onProgress, output, unconfirmedUsers } = opened;
+  const { config, source, destination, options, given, onProgress, output } = opened;
   const isDryRun = options.dryRun === true;
   const startedAt = io.clock.now();
   const location = reportLocation(options, config.dataDir, startedAt);
   const head = { version: io.version, fingerprint: source.fingerprint, dryRun: isDryRun, startedAt };
-  const report = location === undefined ? undefined : openReport(location, head);
+  const report = location && openReport(location, head);
   let problems = 0;
   const printProgress = createProgress(io, output.progress);
   try {
@@ -165,11 +130,7 @@ async function importAndReport(io: CliIo, opened: OpenedImport): Promise<number>
       destination,
       now: startedAt,
       signal: io.interruption(),
-      options: {
-        mergeUsers: options.mergeUsers === true,
-        withoutLostFiles: options.withoutLostFiles === true,
-        unconfirmedUsers,
-      },
+      options: { unconfirmedUsers: unconfirmedUsersOf(given.environment), ...options },
       onProgress(...progress) {
         printProgress(...progress);
         onProgress?.(...progress);
@@ -180,14 +141,15 @@ async function importAndReport(io: CliIo, opened: OpenedImport): Promise<number>
         if (problems <= printedProblemsMax) output.problem(problem);
       },
     });
-    const outcome = outcomeOf(summary);
+    const isComplete = summary.results.problems + summary.differences.length === 0;
+    const outcome = summary.interrupted ? "interrupted" : isComplete ? "complete" : "with_problems";
     report?.finish({ outcome, summary, failure: undefined, finishedAt: io.clock.now() });
     const suppressedCount = Math.max(0, problems - printedProblemsMax);
     output.finished({ summary, outcome, isDryRun, suppressedCount, report: report?.path });
-    return exitCodeOf(outcome);
+    return { complete: exitCodes.ok, with_problems: withProblemsExitCode, interrupted: exitCodes.failed }[outcome];
   } catch (error) {
-    const failure = sentenceOf(error);
-    report?.finish({ outcome: "failed", summary: undefined, failure, finishedAt: io.clock.now() });
+    const finishedAt = io.clock.now();
+    report?.finish({ outcome: "failed", summary: undefined, failure: sentenceOf(error), finishedAt });
     if (!(error instanceof SourceChangedError)) throw error;
     output.refused(changedSourceLines(error, config, options, sourceMarkOf(given)));
     return exitCodes.failed;
@@ -200,14 +162,4 @@ function reportLocation({ report, dryRun: isDryRun }: Options, dataDir: string, 
   // The name sorts by time.
   const time = new Date(startedAt).toISOString().replace(/[-:]|\.\d+/g, "");
   return isDryRun === true ? undefined : { default: join(dataDir, `import-${time}.json`) };
-}
-
-function outcomeOf({ interrupted, results, differences }: ImportSummary): ImportEnding["outcome"] {
-  if (interrupted) return "interrupted";
-  return results.problems + differences.length > 0 ? "with_problems" : "complete";
-}
-
-function exitCodeOf(outcome: ReportOutcome): number {
-  if (outcome === "complete") return exitCodes.ok;
-  return outcome === "with_problems" ? withProblemsExitCode : exitCodes.failed;
 }

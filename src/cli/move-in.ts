@@ -11,14 +11,21 @@ import { ForeignDatabaseError } from "../database/database.ts";
 import { findMoveIn, markMoveIn } from "../database/move-marks.ts";
 import { awaitDatabase, embeddedFileOf } from "../database/open-database.ts";
 import { hasData, isNewDatabase, WrongMasterKeyError } from "../pushes/vault.ts";
-import { createEvents, type Events } from "../telemetry/events.ts";
+import { createEvents } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
-import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
+import { CommandRefused, WrongSettings } from "./errors.ts";
 import { parseSourceAddress, printable } from "./import/database-address.ts";
-import { findOldDatabase, findSource, noSource, optionsAsSettings } from "./import/given-source.ts";
 import { loggedOutput } from "./import/import-output.ts";
-import { type SourceArguments, withSource } from "./import/open-source.ts";
+import {
+  findOldDatabase,
+  findSource,
+  getSource,
+  namingSettings,
+  type SourceArguments,
+  withSource,
+} from "./import/open-source.ts";
+import type { ImportRequest } from "./import.ts";
 import { markSource, sourceMarkOf } from "./move-in/source-mark.ts";
 import { openDatabaseOf } from "./open-domain.ts";
 
@@ -126,7 +133,7 @@ function recordMove(io: CliIo, { given }: LoadResult, { dataDir, database, logLe
   const source = findSource(dataDir, given);
   const to = printable(database);
   if (source !== undefined) {
-    const notice = markSource({ source, to, dataDir, now: io.clock.now() });
+    const notice = markSource(source, to, dataDir, io.clock.now());
     if (notice !== undefined) eventsTo(io, logLevel).moveNotMarked(notice);
   }
   recordMovedIn(dataDir, to);
@@ -167,8 +174,7 @@ async function stateOf(config: Config, io: CliIo): Promise<State> {
 }
 
 async function moveIn(io: CliIo, loaded: LoadResult, config: Config): Promise<number | undefined> {
-  const source = findSource(config.dataDir, loaded.given);
-  if (source === undefined) throw noSource(config.dataDir);
+  const source = getSource(config.dataDir, loaded.given);
   refuseShortLivedData(config);
   refuseSecondMoveIn(config, source);
   makeDataFolder(config.dataDir);
@@ -178,46 +184,35 @@ async function moveIn(io: CliIo, loaded: LoadResult, config: Config): Promise<nu
   const server = await openProgressServer(config);
   const events = eventsTo(io, config.logLevel);
   events.importStarted(server.port);
-  try {
-    await awaitSource(io, source, events);
-    const exitCode = await importPasswordPusher(io, {
-      config,
-      options: {},
-      given: source,
-      onProgress: server.report,
-      output: loggedOutput(events),
-      async aroundWrites({ db }, run) {
-        await markMoveIn(db, "unfinished");
-        const code = await run();
-        if (isImported(code)) {
-          await markMoveIn(db, "finished");
-          recordMove(io, loaded, config);
-        }
-        return code;
-      },
-    }).catch((error: unknown) => {
-      if (error instanceof WrongSettings) throw new WrongSettings(error.mistakes.map(optionsAsSettings));
-      throw new CommandRefused(optionsAsSettings(sentenceOf(error)), { cause: error });
-    });
-    return isImported(exitCode) ? undefined : exitCode;
-  } finally {
-    await server.close();
-  }
-}
-
-/** Containers start together, and a database server may need longer. The import reports any other problem. */
-async function awaitSource(io: CliIo, source: SourceArguments, events: Events): Promise<void> {
-  if (parseSourceAddress(source.database).engine === "sqlite") return;
+  const request: ImportRequest = {
+    config,
+    options: {},
+    given: source,
+    onProgress: server.report,
+    output: loggedOutput(events),
+    async aroundWrites({ db }, run) {
+      await markMoveIn(db, "unfinished");
+      const code = await run();
+      if (isImported(code)) {
+        await markMoveIn(db, "finished");
+        recordMove(io, loaded, config);
+      }
+      return code;
+    },
+  };
   const startedAt = io.monotonicMs();
-  for (let isWaiting = false; ; isWaiting = true) {
-    try {
-      await contentOf(io, source);
-      return;
-    } catch (error) {
-      if (!isNotStarted(error) || io.monotonicMs() - startedAt > awaitedMs) return;
-      if (!isWaiting) events.databaseAwaited(optionsAsSettings(sentenceOf(error)));
+  try {
+    for (let isWaiting = false; ; isWaiting = true) {
+      const exitCode = await importPasswordPusher(io, request).catch((error: unknown) => {
+        // Containers start together, and a database server may need longer.
+        if (!isNotStarted(error) || io.monotonicMs() - startedAt > awaitedMs) throw namingSettings(error);
+        if (!isWaiting) events.databaseAwaited(namingSettings(error).message);
+      });
+      if (exitCode !== undefined) return isImported(exitCode) ? undefined : exitCode;
       await io.pause(secondMs);
     }
+  } finally {
+    await server.close();
   }
 }
 
@@ -244,17 +239,16 @@ async function refuseFound(io: CliIo, { given, dataDir }: LoadResult): Promise<v
   const isKnown = findOldDatabase(dataDir) !== undefined || isMysql(given);
   const content = await contentOf(io, found).catch((error: unknown) =>
     // Another program's tables. The path in Password Pusher's own folder needs no other proof, nor does its engine.
-    isKnown ? `It cannot be read yet: ${optionsAsSettings(sentenceOf(error))}` : undefined,
+    isKnown ? `It cannot be read yet: ${namingSettings(error).message}` : undefined,
   );
   if (content === undefined) return;
-  const { storage } = found;
   const mark = sourceMarkOf(found);
   throw new WrongSettings([
     "The start found the data of a Password Pusher, and nothing says what to do with them. Nothing was changed.",
     "",
     `  Database  ${printable(parseSourceAddress(found.database))}`,
     `            ${content}`,
-    ...(storage.length > 0 ? [`  Files     ${storage.join(", ")}`] : []),
+    ...(found.storage.length > 0 ? [`  Files     ${found.storage.join(", ")}`] : []),
     ...(mark === undefined ? [] : ["", `They were moved to a Sealpush before, which ${mark} names.`]),
     "",
     "Set one variable and start again:",

@@ -1,13 +1,13 @@
 import { AccessKeys } from "../crypto/access-keys.ts";
 import { deriveKey } from "../crypto/sodium.ts";
 import { createUrlTokens } from "../crypto/url-token.ts";
-import { type Destination, type IncomingPush, identitiesKeyLabel, missingOf, type PushOutcome } from "./destination.ts";
+import type { ReadConnection } from "../database/database.ts";
+import { isLinkTaken } from "../pushes/store/find-link.ts";
+import { type Destination, identitiesKeyLabel, missingOf } from "./domain-destination.ts";
 import { noRelated } from "./source-values.ts";
-import { type Conflicts, createConflicts, ImportedRows } from "./store/imported-rows.ts";
+import { conflicts, createImportedRows } from "./store/imported-rows.ts";
 import type { StoredData } from "./stored-import.ts";
 
-/** A dry run assigns no ids. */
-const noId = 0;
 const noKey = Buffer.alloc(32);
 
 /** A server without data. Nothing conflicts. */
@@ -19,29 +19,31 @@ export const nothingStored: Omit<StoredData, "keyring"> = {
 
 /** Does everything that a run does, except writing: it reads files to their end and looks for conflicts. */
 export function createDryDestination({ read, access, indexSecret }: typeof nothingStored, source: string): Destination {
-  const rows = new ImportedRows(read, access, source);
-  const conflicts = createConflicts(read, access);
   const urlTokens = createUrlTokens(indexSecret);
   return {
     run: undefined,
-    rows,
+    rows: createImportedRows(read, access, source),
     identitiesKey: deriveKey(indexSecret, identitiesKeyLabel),
-    importUser: createImportUser(conflicts),
-    async importPush(incoming) {
-      const isTaken = await conflicts.isLinkTaken(urlTokens.addressOf(incoming.push.urlToken));
-      return isTaken ? { outcome: "link_taken" } : await readFiles(incoming);
+    importUser: createImportUser(read, access),
+    async importPush({ push }) {
+      if (await isLinkTaken(read, urlTokens.addressOf(push.urlToken))) return { outcome: "link_taken" };
+      let fileBytes = 0;
+      for (const file of push.open?.files ?? []) {
+        for await (const chunk of file.content) fileBytes += chunk.length;
+      }
+      return { outcome: "imported", fileBytes };
     },
-    findStyleSheet: conflicts.findStyleSheet,
+    findStyleSheet: () => conflicts.findStyleSheet(read),
     importStyleSheet: async () => true,
   };
 }
 
 /** Users conflict with existing accounts, and with users that a run would have imported before them. */
-function createImportUser({ findUserId, findTokenHolder }: Conflicts): Destination["importUser"] {
+function createImportUser(read: ReadConnection, access: AccessKeys): Destination["importUser"] {
   const emails = new Set<string>();
   const tokenHolders = new Map<string, string>();
   async function isTokenTaken(apiToken: string, email: string, id: number | undefined): Promise<boolean> {
-    const holder = await findTokenHolder(apiToken);
+    const holder = await conflicts.findTokenHolder(read, access.digest("api_token", apiToken));
     if (holder !== undefined) return holder !== id;
     const newHolder = tokenHolders.get(apiToken) ?? email;
     tokenHolders.set(apiToken, newHolder);
@@ -49,21 +51,14 @@ function createImportUser({ findUserId, findTokenHolder }: Conflicts): Destinati
   }
   return async (incoming, merge) => {
     const { email, apiToken } = incoming.user;
-    const id = await findUserId(email);
+    const id = await conflicts.findUserId(read, email);
     const merged = id !== undefined || emails.has(email);
     if (merged && !merge) return { outcome: "email_taken" };
     emails.add(email);
     const tokenTaken = apiToken !== null && (await isTokenTaken(apiToken, email, id));
     const missingParts = missingOf(incoming, { merged, tokenTaken });
-    const record = { sourceId: incoming.sourceId, id: noId, run: "", missingParts, related: noRelated };
-    return { outcome: "imported", imported: { ...record, accountExists: true } };
+    // A dry run assigns no ids.
+    const ids = { sourceId: incoming.sourceId, id: 0, run: "" };
+    return { outcome: "imported", imported: { ...ids, missingParts, related: noRelated, accountExists: true } };
   };
-}
-
-async function readFiles({ push }: IncomingPush): Promise<PushOutcome> {
-  let fileBytes = 0;
-  for (const file of push.open?.files ?? []) {
-    for await (const chunk of file.content) fileBytes += chunk.length;
-  }
-  return { outcome: "imported", fileBytes };
 }

@@ -1,10 +1,18 @@
-import type { MissingPart, RelatedCounts, SourceFile, SourceKind } from "@sealpush/import-password-pusher";
+import type {
+  ImportSource,
+  MissingPart,
+  RelatedCounts,
+  SourceCounts,
+  SourceFile,
+  SourceKind,
+  SourceRow,
+} from "@sealpush/import-password-pusher";
+import type { Destination } from "./domain-destination.ts";
 import { noRelated } from "./source-values.ts";
 
 /** A row that was not imported completely. It holds no secret or token. */
 export interface Problem {
   readonly table: "users" | "pushes" | "site_settings";
-  /** In the source. */
   readonly id: number;
   /**
    * `left_out`: the row was not imported; a later run tries again. `partly`: it was imported, but not what the reason names, and
@@ -13,29 +21,13 @@ export interface Problem {
   readonly effect: "left_out" | "partly";
   /** Without names. */
   readonly reason: string;
-  /** The file that cannot be read. */
-  readonly file?: ProblemFile;
+  readonly file?: Pick<SourceFile, "service" | "key"> & { readonly name: string };
 }
 
-export interface ProblemFile {
-  readonly name: string;
-  /** Where the source keeps it, and under which key. */
-  readonly service: string;
-  readonly key: string;
-}
+/** Each row of the source is counted once. `skipped`: it is not worth importing. */
+const noCounts = () => ({ imported: 0, importedBefore: 0, leftOut: 0, skipped: 0 });
+export type Counts = ReturnType<typeof noCounts>;
 
-/** Each row of the source is counted once. */
-export interface Counts {
-  imported: number;
-  /** By an earlier run. */
-  importedBefore: number;
-  /** Could not be imported. */
-  leftOut: number;
-  /** Rows that are not worth importing. */
-  skipped: number;
-}
-
-/** Tables whose rows are counted in source and destination. */
 export type CountedTable = "users" | "pushes" | keyof RelatedCounts;
 
 const relatedTables = ["auditEntries", "notifications", "files"] as const satisfies (keyof RelatedCounts)[];
@@ -60,29 +52,20 @@ export interface NotImported {
   count: number;
 }
 
-/** Why rows that belong to a push were not imported. */
-type Reasons = Readonly<Record<keyof RelatedCounts, Pick<NotImported, "effect" | "reason">>>;
+type Reason = Pick<NotImported, "effect" | "reason">;
 
-function forAllTables(effect: NotImported["effect"], reason: string): Reasons {
-  const same = { effect, reason };
-  return { auditEntries: same, notifications: same, files: same };
-}
-
-const ofLeftOutPush = forAllTables("leftOut", "They belong to pushes that are left out.");
-const ofSkippedPush = forAllTables("skipped", "They belong to pushes that are not needed.");
-const withoutPush = forAllTables("skipped", "Their push is not in the source any more.");
-const ofUnreadablePush = forAllTables("leftOut", "They belong to pushes that the database cannot read.");
-
-const unreadable = {
-  effect: "leftOut",
-  reason: "They cannot be read, or are missing or damaged.",
-} as const;
-const ownerless = { effect: "skipped", reason: "Their push has no owner, so nobody could see them." } as const;
-const ended = { effect: "skipped", reason: "Their push had ended." } as const;
+const ofLeftOutPush: Reason = { effect: "leftOut", reason: "They belong to pushes that are left out." };
+const ofSkippedPush: Reason = { effect: "skipped", reason: "They belong to pushes that are not needed." };
+const withoutPush: Reason = { effect: "skipped", reason: "Their push is not in the source any more." };
+const ofUnreadablePush: Reason = { effect: "leftOut", reason: "They belong to pushes that the database cannot read." };
+const unreadable: Reason = { effect: "leftOut", reason: "They cannot be read, or are missing or damaged." };
+const ownerless: Reason = { effect: "skipped", reason: "Their push has no owner, so nobody could see them." };
+const ended: Reason = { effect: "skipped", reason: "Their push had ended." };
 
 const reasonsMax = 200;
 const otherReasons = "Other reasons.";
-const noCounts = (): Counts => ({ imported: 0, importedBefore: 0, leftOut: 0, skipped: 0 });
+
+type NotImportedRow = Pick<SourceRow<unknown>, "id" | "related">;
 
 /** The results of a run so far. It holds numbers and reasons only, none of the rows. */
 export class ImportResults {
@@ -114,14 +97,17 @@ export class ImportResults {
     return [...this.#notImported.values()];
   }
 
-  skip(table: "users" | "pushes", reason: string): void {
-    this.#addNotImported(table, "skipped", reason, 1);
+  /** The push is not needed. */
+  skip({ related }: NotImportedRow, reason: string): void {
+    this.#addNotImported("pushes", { effect: "skipped", reason }, 1);
+    this.#addRest(related, noRelated, () => ofSkippedPush);
   }
 
   /** @param file that cannot be read. */
-  leaveOut(table: Problem["table"], id: number, reason: string, file?: SourceFile): void {
+  leaveOut(table: Problem["table"], { id, related }: NotImportedRow, reason: string, file?: SourceFile): void {
     if (table === "site_settings") this.styleSheet.leftOut += 1;
-    else this.#addNotImported(table, "leftOut", reason, 1);
+    else this.#addNotImported(table, { effect: "leftOut", reason }, 1);
+    if (table === "pushes") this.#addRest(related, noRelated, () => ofLeftOutPush);
     this.#report({ table, id, effect: "left_out", reason, ...problemFile(file) });
   }
 
@@ -136,54 +122,48 @@ export class ImportResults {
     this.fileBytes += fileBytes;
   }
 
-  /** Counts the related rows of a push that was not imported. @param inSource undefined: they could not be counted. */
-  addRelatedOfMissingPush(effect: NotImported["effect"], inSource: RelatedCounts | undefined): void {
-    if (inSource === undefined) this.uncounted += 1;
-    else this.#addRest(inSource, noRelated, effect === "skipped" ? ofSkippedPush : ofLeftOutPush);
-  }
-
-  /** Counts the related rows of an imported push. */
+  /** Counts the related rows of an imported push. @param inSource undefined: they could not be counted. */
   addRelated(
     effect: "imported" | "importedBefore",
+    inSource: RelatedCounts | undefined,
     push: {
-      /** undefined: they could not be counted. */
-      readonly inSource: RelatedCounts | undefined;
       readonly imported: RelatedCounts;
       readonly missingParts: readonly MissingPart["part"][];
       readonly isOwned: boolean;
     },
   ): void {
-    const { inSource, imported, missingParts, isOwned } = push;
+    const { imported, missingParts, isOwned } = push;
     for (const table of relatedTables) this.counts[table][effect] += imported[table];
-    if (inSource === undefined) {
-      this.uncounted += 1;
-      return;
-    }
     const hasTrail = imported.auditEntries > 0 || missingParts.includes("trail");
-    this.#addRest(inSource, imported, {
-      auditEntries: hasTrail || isOwned ? unreadable : ownerless,
-      notifications: isOwned ? unreadable : ownerless,
-      files: missingParts.includes("files") ? unreadable : ended,
+    this.#addRest(inSource, imported, (table) => {
+      if (table === "files") return missingParts.includes("files") ? unreadable : ended;
+      return isOwned || (table === "auditEntries" && hasTrail) ? unreadable : ownerless;
     });
   }
 
   /** Counts related rows that belong to no push, or to pushes that could not be counted. Called last. */
   addRelatedWithoutPush(inSource: RelatedCounts, countsWithoutPush: RelatedCounts): void {
-    this.#addRest(countsWithoutPush, noRelated, withoutPush);
+    this.#addRest(countsWithoutPush, noRelated, () => withoutPush);
     if (this.uncounted === 0) return;
     const { auditEntries, notifications, files } = this.counts;
     const soFar = { auditEntries: totalOf(auditEntries), notifications: totalOf(notifications), files: totalOf(files) };
-    this.#addRest(inSource, soFar, ofUnreadablePush);
+    this.#addRest(inSource, soFar, () => ofUnreadablePush);
   }
 
-  #addRest(inSource: RelatedCounts, imported: RelatedCounts, reasons: Reasons): void {
-    for (const table of relatedTables) {
-      const { effect, reason } = reasons[table];
-      this.#addNotImported(table, effect, reason, Math.max(inSource[table] - imported[table], 0));
-    }
+  /** @param inSource undefined: they could not be counted. */
+  #addRest(
+    inSource: RelatedCounts | undefined,
+    imported: RelatedCounts,
+    reasonOf: (table: keyof RelatedCounts) => Reason,
+  ): void {
+    if (inSource === undefined) this.uncounted += 1;
+    else
+      for (const table of relatedTables) {
+        this.#addNotImported(table, reasonOf(table), Math.max(inSource[table] - imported[table], 0));
+      }
   }
 
-  #addNotImported(table: CountedTable, effect: NotImported["effect"], reason: string, rows: number): void {
+  #addNotImported(table: CountedTable, { effect, reason }: Reason, rows: number): void {
     if (rows === 0) return;
     this.counts[table][effect] += rows;
     const isKept = this.#notImported.has(`${table} ${effect} ${reason}`) || this.#notImported.size < reasonsMax;
@@ -226,3 +206,49 @@ function count(counts: Map<string, number>, reason: string): void {
  * missing one must not lock them out here.
  */
 export type UnconfirmedUsers = "confirmed" | "unconfirmed";
+
+export interface ImportDeps {
+  readonly source: ImportSource;
+  readonly destination: Destination;
+  readonly options: {
+    /** A user of the source and the account here with the same email are the same person. The account gets the user's pushes and API token. */
+    readonly mergeUsers?: boolean;
+    readonly withoutLostFiles?: boolean;
+    /** undefined: nobody has decided. Then those who may have been asked to confirm their address stay unconfirmed. */
+    readonly unconfirmedUsers: UnconfirmedUsers | undefined;
+  };
+  readonly now: number;
+  /** When it is aborted, rows in progress are finished and no others are started. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (table: "users" | "pushes", read: number, total: number) => void;
+  readonly onProblem: (problem: Problem) => void;
+}
+
+export interface ImportRun extends Omit<ImportDeps, "onProgress" | "onProblem"> {
+  readonly results: ImportResults;
+  readonly owners: Owners;
+  /** As `ImportSource.firstConfirmationEmailAt`. */
+  readonly firstConfirmationEmailAt: number | undefined;
+  readonly onRow: ReturnType<typeof countRows>;
+}
+
+/** @returns a function that is called for every row that was read. */
+export function countRows(inSource: Pick<SourceCounts, "users" | "pushes">, onProgress: ImportDeps["onProgress"]) {
+  const read = { users: 0, pushes: 0 };
+  return (table: "users" | "pushes"): void => {
+    read[table] += 1;
+    onProgress(table, read[table], inSource[table]);
+  };
+}
+
+/**
+ * What became of the source's users, by their ids there: the id of their account here; "left_out": not imported; "deleted":
+ * the account was deleted here. Users who are not in the source have no entry.
+ */
+export type Owners = Map<number, number | "left_out" | "deleted">;
+
+/** @returns null: nobody, or nobody with an account here. */
+export function accountOf(owners: Owners, sourceId: number | null): number | null {
+  const owner = sourceId === null ? undefined : owners.get(sourceId);
+  return typeof owner === "number" ? owner : null;
+}

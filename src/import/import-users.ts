@@ -1,9 +1,7 @@
 import type { MissingPart, RowWarning, SourceRow, SourceUser } from "@sealpush/import-password-pusher";
-import type { IncomingUser } from "./destination.ts";
-import type { UnconfirmedUsers } from "./import-results.ts";
-import { missingBefore } from "./missing-parts.ts";
+import type { ImportRun, UnconfirmedUsers } from "./import-results.ts";
 import { readUser } from "./read-user.ts";
-import type { ImportRun } from "./run-context.ts";
+import { missingBefore } from "./source-values.ts";
 import { type ImportedRow, withRecords } from "./store/imported-rows.ts";
 
 const emailTaken =
@@ -14,8 +12,7 @@ const tokenTaken: MissingPart = {
   reason: "Its API token belongs to another account here and is not imported.",
 };
 
-type UserRow = SourceRow<SourceUser>;
-type ReadRow = Extract<UserRow, { readonly outcome: "read" }>;
+type ReadRow = Extract<SourceRow<SourceUser>, { readonly outcome: "read" }>;
 
 /** One after the other: there are few, and writes to accounts are serialized anyway. */
 export async function importUsers(run: ImportRun): Promise<void> {
@@ -31,9 +28,8 @@ export async function importUsers(run: ImportRun): Promise<void> {
       continue;
     }
     owners.set(row.id, "left_out");
-    if (row.outcome === "unreadable") results.leaveOut("users", row.id, row.reason);
-    else if (row.outcome === "skipped") results.skip("users", row.reason);
-    else await importUser(run, row);
+    if (row.outcome === "read") await importUser(run, row);
+    else results.leaveOut("users", row, row.reason);
   }
 }
 
@@ -64,26 +60,26 @@ function unconfirmedUser(
   return options.unconfirmedUsers ?? (wasAsked ? "unconfirmed" : "confirmed");
 }
 
-async function importUser(run: ImportRun, row: ReadRow): Promise<void> {
-  const { id } = row;
+async function importUser(run: ImportRun, { id, row, missingParts: unread }: ReadRow): Promise<void> {
   const { destination, results, owners, options } = run;
-  const read = readUser(row.row, unconfirmedUser(run, row.row));
-  if (read.outcome === "refused") return results.leaveOut("users", id, read.reason);
-  const missing = [...row.missingParts, ...read.missingParts];
-  const incoming: IncomingUser = { sourceId: id, user: read.user, missingParts: missing.map(({ part }) => part) };
-  const outcome = await destination.importUser(incoming, options.mergeUsers);
-  if (outcome.outcome === "email_taken") return results.leaveOut("users", id, emailTaken);
+  const read = readUser(row, unconfirmedUser(run, row));
+  if (read === undefined) return results.leaveOut("users", { id }, "Its email address is not valid here.");
+  const missing = [...unread, ...read.missingParts];
+  const incoming = { sourceId: id, user: read.user, missingParts: missing.map(({ part }) => part) };
+  const outcome = await destination.importUser(incoming, options.mergeUsers === true);
+  if (outcome.outcome === "email_taken") return results.leaveOut("users", { id }, emailTaken);
   if (outcome.outcome === "imported_before") return handleImportedBefore(run, outcome.imported);
   const { id: userId, missingParts } = outcome.imported;
   owners.set(id, userId);
   results.counts.users.imported += 1;
-  const recorded = missing.filter(({ part }) => missingParts.includes(part));
   const isTokenTaken = missingParts.includes("api_token") && !incoming.missingParts.includes("api_token");
+  const recorded = missing.filter(({ part }) => missingParts.includes(part));
   results.reportMissing("users", id, isTokenTaken ? [...recorded, tokenTaken] : recorded);
 }
 
 function handleImportedBefore({ results, owners }: ImportRun, imported: ImportedRow): void {
+  const { sourceId, id, accountExists } = imported;
   results.counts.users.importedBefore += 1;
-  owners.set(imported.sourceId, imported.accountExists ? imported.id : "deleted");
-  if (imported.accountExists) results.reportMissing("users", imported.sourceId, missingBefore(imported));
+  owners.set(sourceId, accountExists ? id : "deleted");
+  if (accountExists) results.reportMissing("users", sourceId, missingBefore(imported));
 }

@@ -22,6 +22,7 @@ import {
   totalOf,
 } from "./import-results.ts";
 import type { ImportSummary } from "./run-import.ts";
+import type { Finding } from "./verify-import.ts";
 
 export interface ReportHead {
   readonly version: string;
@@ -49,7 +50,10 @@ export interface ReportEnd {
  * @throws the error of the operating system.
  */
 export function openReport(location: { readonly given: string } | { readonly default: string }, head: ReportHead) {
-  const [json, text] = "given" in location ? openGiven(location.given) : openFree(location.default);
+  const isGiven = "given" in location;
+  const [json, text] = isGiven ? openBoth(location.given, openReplaceable) : openFree(location.default);
+  // Both have been checked before either of them is changed.
+  for (const { file } of [json, text]) if (isGiven && fstatSync(file).isFile()) ftruncateSync(file);
   const { version, fingerprint, dryRun, startedAt } = head;
   const began = { format: 1, product: "sealpush", version, source: fingerprint, dry_run: dryRun };
   const opening = JSON.stringify({ ...began, started_at: new Date(startedAt).toISOString() });
@@ -58,7 +62,6 @@ export function openReport(location: { readonly given: string } | { readonly def
   write(text, `${textHead}${note}\n\nRows that were not imported completely:\n`);
   let problems = 0;
   return {
-    /** Path of the JSON file. */
     path: json.path,
     problem(problem: Problem): void {
       write(json, `${problems === 0 ? "" : ","}\n${JSON.stringify(problem)}`);
@@ -66,18 +69,11 @@ export function openReport(location: { readonly given: string } | { readonly def
       problems += 1;
     },
     finish({ outcome, finishedAt, summary, failure }: ReportEnd): void {
-      const end = {
-        outcome,
-        finished_at: new Date(finishedAt).toISOString(),
-        ...(failure !== undefined && { failure }),
-      };
+      const end = { outcome, finished_at: new Date(finishedAt).toISOString(), failure };
       const rest = JSON.stringify({ ...end, ...(summary && countsOf(summary)) }, undefined, 1);
       write(json, `\n],${rest.slice(1)}\n`);
       if (problems === 0) write(text, "  none\n");
-      const lines = [
-        ...(summary === undefined ? [] : summaryLines(summary)),
-        ...(failure === undefined ? [] : [failure]),
-      ];
+      const lines = summary === undefined ? [failure] : summaryLines(summary);
       write(text, `\n${lines.join("\n")}\n`);
       for (const { file } of [json, text]) closeSync(file);
     },
@@ -102,13 +98,6 @@ const jsonHead = '{"format":1,"product":"sealpush","version":';
 const textHead = "Import from Password Pusher";
 
 type ReportFiles = readonly [json: ReportFile, text: ReportFile];
-
-function openGiven(path: string): ReportFiles {
-  const files = openBoth(path, openReplaceable);
-  // Both have been checked before either of them is changed.
-  for (const { file } of files) if (fstatSync(file).isFile()) ftruncateSync(file);
-  return files;
-}
 
 /** @param open gets the path and how a report there begins. */
 function openBoth(path: string, open: (path: string, head: string) => number): ReportFiles {
@@ -169,7 +158,7 @@ export function textPathOf(path: string): string {
 }
 
 /** Without the name of a file, so that it may be in a log. */
-export function lineOf({ table, id, effect, reason }: Problem): string {
+export function lineOf({ table, id, effect, reason }: Problem | Finding): string {
   const what = table === "site_settings" ? "style sheet" : `${table === "users" ? "user" : "push"} ${id}`;
   return `${what} (${effectNames[effect]}): ${reason}`;
 }
@@ -188,6 +177,8 @@ function quoted(text: string): string {
 const effectNames = {
   left_out: "left out",
   partly: "imported in part",
+  failed: "failed",
+  changed: "changed",
 } as const;
 
 /** The summary of a run as fields. */
@@ -207,51 +198,43 @@ export function countsOf({ warnings, inSource, results, differences }: ImportSum
     style_sheet: counts(results.styleSheet),
     pushes_by_kind_and_state: Object.fromEntries([...results.kinds].sort()),
     file_bytes: results.fileBytes,
-    behind: results.notImported.map(({ table, effect, reason, count }) => ({
-      table: tableNames[table].toLowerCase(),
-      effect: effect === "leftOut" ? "left_out" : effect,
-      reason,
-      count,
+    behind: results.notImported.map((rows) => ({
+      ...rows,
+      table: tableNames[rows.table].toLowerCase(),
+      effect: rows.effect === "leftOut" ? "left_out" : rows.effect,
     })),
     problems_because: Object.fromEntries(results.problemReasons),
     differences,
   };
 }
 
-/** The summary of a run as text. */
 export function summaryLines({ warnings, inSource, results, differences }: ImportSummary): readonly string[] {
   const titled = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines]);
+  const indented = (sentences: readonly string[]) => sentences.map((sentence) => `  ${sentence}`);
   return [
     ...tableLines(inSource, results),
     ...titled("Imported pushes by kind and state:", countedLines(results.kinds)),
     ...titled("Reasons for rows that were left out or not needed:", results.notImported.map(notImportedLine)),
     ...titled("Reasons for rows that were imported in part:", countedLines(results.partReasons)),
-    ...titled(
-      "Warnings:",
-      warnings.map((warning) => `  ${warning}`),
-    ),
-    ...titled(
-      "The counts of source and destination do not agree:",
-      differences.map((difference) => `  ${difference}`),
-    ),
+    ...titled("Warnings:", indented(warnings)),
+    ...titled("The counts of source and destination do not agree:", indented(differences)),
   ];
 }
-
-const heads = ["in source", "imported", "before", "left out", "not needed"];
 
 /** In each line, the first number is the sum of the others. */
 function tableLines(inSource: ImportSummary["inSource"], results: ImportResults): readonly string[] {
   const row = (name: string, total: number, { imported, importedBefore, leftOut, skipped }: Counts) =>
-    [
-      name.padEnd(16),
-      ...[total, imported, importedBefore, leftOut, skipped].map((count) => String(count).padStart(12)),
-    ].join("");
+    tableLine(name.padEnd(16), [total, imported, importedBefore, leftOut, skipped]);
   return [
-    `${"".padEnd(16)}${heads.map((head) => head.padStart(12)).join("")}`,
+    tableLine("".padEnd(16), ["in source", "imported", "before", "left out", "not needed"]),
     ...countedTables.map((table) => row(tableNames[table].toLowerCase(), inSource[table], results.counts[table])),
     row("style sheet", totalOf(results.styleSheet), results.styleSheet),
     ...(results.fileBytes === 0 ? [] : [`The imported files have ${results.fileBytes} bytes.`]),
   ];
+}
+
+export function tableLine(name: string, cells: readonly (string | number)[]): string {
+  return [name, ...cells.map((cell) => String(cell).padStart(12))].join("");
 }
 
 function countedLines(counts: ReadonlyMap<string, number>): readonly string[] {

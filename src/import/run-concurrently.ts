@@ -1,7 +1,9 @@
-export interface ConcurrencyLimits {
+interface Limits<Row> {
   readonly tasksMax: number;
   /** The total of the rows in progress. A row that exceeds it is processed alone. */
   readonly weightMax: number;
+  readonly weightOf: (row: Row) => number;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -10,7 +12,7 @@ export interface ConcurrencyLimits {
  */
 export async function runConcurrently<Row>(
   rows: AsyncIterable<Row>,
-  limits: ConcurrencyLimits & { readonly weightOf: (row: Row) => number; readonly signal: AbortSignal },
+  limits: Limits<Row>,
   work: (row: Row) => Promise<void>,
 ): Promise<void> {
   const running = new Set<Promise<void>>();

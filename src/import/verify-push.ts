@@ -11,11 +11,9 @@ import { findFilesOf, findPushById } from "../pushes/store/push-store.ts";
 import { type FileRow, type PushRow, pushes, rowSecrets, type SealedPush } from "../pushes/store/tables.ts";
 import { findSealedPush } from "../pushes/store/write-view.ts";
 import { findStoredLinkKey } from "../pushes/stored-link-keys.ts";
-import { partNames } from "./missing-parts.ts";
-import { isSourceFileError } from "./source-values.ts";
+import { isSourceFileError, partNames } from "./source-values.ts";
 import { findChanges, type ImportedRow } from "./store/imported-rows.ts";
-import type { StoredImport } from "./stored-import.ts";
-import { Verdict } from "./verdict.ts";
+import { type StoredImport, Verdict } from "./stored-import.ts";
 
 interface Compared {
   readonly here: StoredImport;
@@ -27,6 +25,15 @@ interface Compared {
   /** undefined: it has no owner, or one who is not in the source. */
   readonly owner: ImportedRow | undefined;
   readonly now: number;
+}
+
+/** A push of the source that is here. */
+interface Comparison extends Compared {
+  readonly sealed: SealedPush;
+  readonly row: PushRow;
+  /** Then content and limits differ, and are not compared. */
+  readonly isEdited: boolean;
+  readonly verdict: Verdict;
 }
 
 const readsMax = 3;
@@ -67,7 +74,8 @@ async function compare(compared: Compared, sealed: SealedPush | undefined): Prom
   if (row.ownerId !== (owner?.id ?? null)) return verdict.fail("It does not belong to the account of its owner here.");
   const { isTouched, hasEdits } = await findChanges(here.read, imported);
   const isEdited = hasEdits && row.endedAt === null;
-  await compareLabels(compared, row, isEdited, verdict);
+  const comparison = { ...compared, sealed, row, isEdited, verdict };
+  await compareLabels(comparison);
   if (hasEnded(row, now)) {
     verdict.state = "ended";
     return verdict;
@@ -87,8 +95,8 @@ async function compare(compared: Compared, sealed: SealedPush | undefined): Prom
     );
   }
   if (isEdited) verdict.change("It was edited here, so its content and limits are not compared.");
-  else compareLimits(push, row, verdict);
-  await compareContent(compared, sealed, isEdited, verdict);
+  else compareLimits(comparison);
+  await compareContent(comparison);
   return verdict;
 }
 
@@ -105,12 +113,8 @@ async function explainMissing({ here, push, imported, owner, now }: Compared): P
 }
 
 /** What only the owner sees: the link in the lists, the name and the note. */
-async function compareLabels(
-  { here: { keyring, read, access, ownerCheckOf }, push, imported }: Compared,
-  row: PushRow,
-  isEdited: boolean,
-  verdict: Verdict,
-): Promise<void> {
+async function compareLabels({ here, push, imported, row, isEdited, verdict }: Comparison): Promise<void> {
+  const { keyring, read, access, ownerCheckOf } = here;
   if (row.ownerId === null) return;
   const storedLinkKey = await findStoredLinkKey(read, keyring, row.ownerId);
   const link = openLink(row, { keyring, access, ownerCheckOf, storedLinkKey });
@@ -131,7 +135,7 @@ async function compareLabels(
 }
 
 /** Everything that a stranger may do here must be allowed at the source, too. */
-function compareLimits(push: SourcePush, row: PushRow, verdict: Verdict): void {
+function compareLimits({ push, row, verdict }: Comparison): void {
   const [viewsHere, viewsThere] = [row.expireAfterViews - row.views, push.expireAfterViews - push.countedViews];
   if (viewsHere > viewsThere) {
     verdict.fail(`It allows ${viewsHere} more views here, and ${viewsThere} at the source.`);
@@ -147,42 +151,33 @@ function compareLimits(push: SourcePush, row: PushRow, verdict: Verdict): void {
   if (!row.retrievalStep && push.retrievalStep) verdict.fail("It has no retrieval step here, unlike at the source.");
 }
 
-async function compareContent(
-  compared: Compared,
-  sealed: SealedPush,
-  isEdited: boolean,
-  verdict: Verdict,
-): Promise<void> {
-  const { push } = compared;
-  const { row, payloadSealed } = sealed;
+async function compareContent(comparison: Comparison): Promise<void> {
+  const { here, push, sealed, row, isEdited, verdict } = comparison;
   const { passphraseSalt } = row;
   const passphrase = push.open?.passphrase ?? "";
   if (!isEdited && (passphraseSalt === null) !== (passphrase === "")) {
     verdict.fail(`It has ${passphraseSalt === null ? "no" : "a"} passphrase here, unlike at the source.`);
     return;
   }
-  const opened = await openWithSource(compared, sealed, passphrase);
+  const opened = await openWithSource(comparison, passphrase);
   if (opened.outcome === "wrong_link" && isEdited && passphraseSalt !== null) {
     verdict.change("Its passphrase here is not the source's, so it could not be opened.");
     return;
   }
-  if (opened.outcome !== "opened" || payloadSealed === null) {
+  if (opened.outcome !== "opened" || sealed.payloadSealed === null) {
     verdict.fail(`Its ${opened.outcome === "opened" ? "payload is missing" : "key does not open with its link"}.`);
     return;
   }
-  const files = await findFilesOf(compared.here.read, row.id);
-  const payload = openPayload(opened.key, row, files, payloadSealed);
+  const files = await findFilesOf(here.read, row.id);
+  const payload = openPayload(opened.key, row, files, sealed.payloadSealed);
   if (payload === undefined) verdict.fail("Its payload does not open: it was damaged, or one of its files is lost.");
   else if (!isEdited && payload !== push.open?.payload) verdict.fail("Its payload differs from the source's.");
-  // Without the lost files, the others cannot be assigned to those of the source.
-  const comparesFiles = !isEdited && !compared.imported.missingParts.includes("files");
-  await compareFiles(compared, { row, key: opened.key, files }, comparesFiles, verdict);
+  await compareFiles(comparison, opened.key, files);
 }
 
 /** By the link and the passphrase of the source. */
 async function openWithSource(
-  { here, push: { urlToken } }: Compared,
-  { row, rowSecretSealed }: SealedPush,
+  { here, push: { urlToken }, row, sealed: { rowSecretSealed } }: Comparison,
   passphrase: string,
 ): Promise<ReturnType<typeof openPushKey>> {
   const { passphraseSalt } = row;
@@ -197,15 +192,12 @@ async function openWithSource(
   return opened;
 }
 
-/** @param comparesFiles otherwise they are only opened. */
-async function compareFiles(
-  compared: Compared,
-  { row, key: pushKey, files }: { readonly row: PushRow; readonly key: PushKey; readonly files: readonly FileRow[] },
-  comparesFiles: boolean,
-  verdict: Verdict,
-): Promise<void> {
-  const filesThere = comparesFiles ? (compared.push.open?.files ?? []) : [];
-  if (comparesFiles && files.length !== filesThere.length) {
+async function compareFiles(comparison: Comparison, pushKey: PushKey, files: readonly FileRow[]): Promise<void> {
+  const { push, imported, row, isEdited, verdict } = comparison;
+  // Without the lost files, the others cannot be assigned to those of the source: they are only opened.
+  const isComparable = !isEdited && !imported.missingParts.includes("files");
+  const filesThere = isComparable ? (push.open?.files ?? []) : [];
+  if (isComparable && files.length !== filesThere.length) {
     verdict.fail(`It has ${files.length} files here, and ${filesThere.length} at the source.`);
     return;
   }
@@ -214,7 +206,7 @@ async function compareFiles(
     const problem =
       key === undefined
         ? "does not open."
-        : await findFileProblem(compared, row, { ...file, key }, filesThere[at]).catch(orProblem);
+        : await findFileProblem(comparison, { ...file, key }, filesThere[at]).catch(orProblem);
     if (problem !== undefined) verdict.fail(`File ${at + 1} of ${files.length} (${file.blobKey}) ${problem}`);
     verdict.files += 1;
     verdict.fileBytes += file.sizeBytes;
@@ -223,8 +215,7 @@ async function compareFiles(
 
 /** Reads the whole file. @param there undefined: the content is not compared. */
 async function findFileProblem(
-  { here, source }: Compared,
-  { id: pushId, ownerId }: PushRow,
+  { here, source, row: { id: pushId, ownerId } }: Comparison,
   file: FileRow & Pick<StoredFile, "key">,
   there: SourceFile | undefined,
 ): Promise<string | undefined> {

@@ -6,10 +6,9 @@ import {
   type StoredAccount,
 } from "../accounts/store/stored-account.ts";
 import { isBcryptHash } from "../crypto/bcrypt.ts";
-import { partNames } from "./missing-parts.ts";
+import { partNames } from "./source-values.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
-import type { StoredImport } from "./stored-import.ts";
-import { Verdict } from "./verdict.ts";
+import { type StoredImport, Verdict } from "./stored-import.ts";
 
 /** Compares an imported account with the source's user. What only this server can have changed is no failure. */
 export async function verifyUser(

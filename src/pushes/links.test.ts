@@ -4,7 +4,6 @@ import { changeRows, countRows } from "../../test/support/engine-database.ts";
 import { type Run, recordRuns } from "../../test/support/postgres/recording.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { dayMs } from "../base/clock.ts";
-import type { PushOutcome } from "../import/destination.ts";
 import { createDomainDestination } from "../import/domain-destination.ts";
 import { noRelated } from "../import/source-values.ts";
 import { importedOptions } from "./push-options.ts";
@@ -14,7 +13,7 @@ const owner = signedIn(7);
 
 let nextSourceId = 1;
 
-async function importLink(fixture: TestDomain, urlToken: string, ownerId: number | null = null): Promise<PushOutcome> {
+async function importLink(fixture: TestDomain, urlToken: string, ownerId: number | null = null) {
   const now = fixture.clock.now();
   const destination = createDomainDestination(fixture.domain, fixture.effects, "another server");
   nextSourceId += 1;

@@ -1,8 +1,7 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sql } from "../../src/database/statement.ts";
-import type { IncomingPush } from "../../src/import/destination.ts";
-import { createDomainDestination } from "../../src/import/domain-destination.ts";
+import { createDomainDestination, type IncomingPush } from "../../src/import/domain-destination.ts";
 import { noRelated } from "../../src/import/source-values.ts";
 import { importedOptions } from "../../src/pushes/push-options.ts";
 import { expectExactViews } from "../support/concurrent-claims.ts";

@@ -1,6 +1,9 @@
+import { isUtf8 } from "node:buffer";
 import { createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import { textOf } from "./cells.ts";
-import type { SourceRecord } from "./store/source-rows.ts";
+import { type Installation, type KeyTrial, type SecretName, SourceArgumentError } from "./source.ts";
+import type { SourceQueries } from "./store/queries.ts";
+import { unlessDamaged } from "./store/source-rows.ts";
 
 /** The key in the source's documentation. The source uses it if none is set. */
 export const publishedDefaultKey = "749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f";
@@ -13,11 +16,28 @@ export interface LockboxColumn {
 
 export type Lockbox = ReturnType<typeof createLockbox>;
 
+/**
+ * The master keys: 64 hex digits each, the current one first. Empty if none was ever set.
+ * @throws SourceArgumentError with one sentence that repeats no key.
+ */
+export function sourceKeysOf(secret: Installation["secret"]): readonly string[] {
+  const current = secret("PWPUSH_MASTER_KEY");
+  const previous = (secret("PWPUSH_MASTER_KEY_PREVIOUS") ?? "").split(",").map((key) => key.trim());
+  return [
+    ...(current === undefined ? [] : [checkedKey(current, "PWPUSH_MASTER_KEY")]),
+    ...previous.filter((key) => key !== "").map((key) => checkedKey(key, "PWPUSH_MASTER_KEY_PREVIOUS")),
+  ];
+}
+
+function checkedKey(key: string, name: SecretName): string {
+  if (/^[0-9a-f]{64}$/i.test(key)) return key;
+  throw new SourceArgumentError(`${name} is not a key of Password Pusher, which has 64 hex digits.`);
+}
+
 const nonceBytes = 12;
 const tagBytes = 16;
 const keyBytes = 32;
 const infoPrefix = Buffer.alloc(32, 0xb4);
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Opens values that the Ruby library Lockbox has sealed. Its format: base64 of nonce (12 bytes), AES-256-GCM ciphertext, tag (16). The key is HKDF-SHA384 of the master key,
@@ -46,36 +66,12 @@ export function createLockbox(masterKeys: readonly string[]) {
       for (const [index, key] of keysFor(column).entries()) {
         const plaintext = decrypt(key, sealed);
         if (plaintext === undefined) continue;
-        const text = decoded(plaintext);
-        return text === undefined ? undefined : { text, underDefaultKey: tried[index] === publishedDefaultKey };
+        const underDefaultKey = tried[index] === publishedDefaultKey;
+        return isUtf8(plaintext) ? { text: plaintext.toString("utf8"), underDefaultKey } : undefined;
       }
       return undefined;
     },
   };
-}
-
-/** Opens the encrypted cells of one row. */
-export class SealedRow {
-  /** Whether the published default key has opened one of them. */
-  underDefaultKey = false;
-  readonly #lockbox: Lockbox;
-  readonly #table: LockboxColumn["table"];
-  readonly #record: SourceRecord;
-
-  constructor(lockbox: Lockbox, table: LockboxColumn["table"], record: SourceRecord) {
-    this.#lockbox = lockbox;
-    this.#table = table;
-    this.#record = record;
-  }
-
-  /** NULL and "" are not encrypted. undefined: no key opens the value. */
-  open(column: string): string | null | undefined {
-    const sealed = textOf(this.#record[column]);
-    if (sealed === null || sealed === "") return sealed;
-    const opened = this.#lockbox.open({ table: this.#table, column }, sealed);
-    if (opened?.underDefaultKey === true) this.underDefaultKey = true;
-    return opened?.text;
-  }
 }
 
 /** @param masterKey 64 hex digits. @returns 32 bytes. */
@@ -99,12 +95,36 @@ function decrypt(key: KeyObject, sealed: Buffer): Buffer | undefined {
   return plaintext;
 }
 
-/** Keeps a byte order mark. @returns undefined if the bytes are not UTF-8. */
-function decoded(bytes: Uint8Array): string | undefined {
-  try {
-    return utf8.decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return undefined;
-    throw error;
+/**
+ * The number of newest and of oldest values of each column. If earlier keys are unknown, only the newest may open.
+ */
+const valuesEach = 4;
+const examplesMax = 5;
+
+const columns: readonly LockboxColumn[] = [
+  { table: "pushes", column: "payload_ciphertext" },
+  { table: "pushes", column: "note_ciphertext" },
+  { table: "pushes", column: "passphrase_ciphertext" },
+  { table: "users", column: "otp_secret_ciphertext" },
+  { table: "notify_by_emails", column: "recipients_ciphertext" },
+  { table: "notify_by_emails", column: "locale_ciphertext" },
+];
+
+/** Tries at most 48 values. */
+export async function tryKeys(queries: SourceQueries, lockbox: Lockbox): Promise<KeyTrial> {
+  const unopened = new Set<string>();
+  let [tried, opened] = [0, 0];
+  for (const column of columns) {
+    const read = async () => [
+      ...(await queries.sealedValues(column.table, column.column, "DESC", valuesEach)),
+      ...(await queries.sealedValues(column.table, column.column, "ASC", valuesEach)),
+    ];
+    const sample = await unlessDamaged(read(), () => []);
+    for (const [id, value] of new Map(sample.map((record) => [textOf(record.id), textOf(record.value)]))) {
+      tried += 1;
+      if (lockbox.open(column, value ?? "") !== undefined) opened += 1;
+      else unopened.add(`${column.table} ${id}`);
+    }
   }
+  return { tried, opened, examples: [...unopened].slice(0, examplesMax) };
 }

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { wholeNumberOf } from "./cells.ts";
-import type { Lockbox } from "./lockbox.ts";
+import { textOf, wholeNumberOf } from "./cells.ts";
+import type { Lockbox, LockboxColumn } from "./lockbox.ts";
 import type { ImportSource, SourceRow } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRecord, unlessDamaged } from "./store/source-rows.ts";
+import { underDefaultKey } from "./warnings.ts";
 
 /** What the readers of all kinds of rows use. */
 export interface ReaderContext {
@@ -23,12 +24,41 @@ export interface BatchQueries<Row> {
 
 export const pageRows = 1_000;
 
-/** The queries of one table. */
 export function batchesOf(queries: SourceQueries, table: "users" | "pushes") {
   return {
     ids: (afterId: number, limit: number) => queries.page(table, [], afterId, limit),
     sizes: (ids: readonly number[]) => queries.sizes(table, ids),
   };
+}
+
+/**
+ * Opens the encrypted cells of one row, and warns once if the published default key opens one of them. NULL and "" are not
+ * encrypted. undefined: no key opens the value.
+ */
+export function openerOf({ lockbox, warn }: ReaderContext, table: LockboxColumn["table"], record: SourceRecord) {
+  let isWarned = false;
+  return (column: string): string | null | undefined => {
+    const sealed = textOf(record[column]);
+    if (sealed === null || sealed === "") return sealed;
+    const opened = lockbox.open({ table, column }, sealed);
+    if (opened?.underDefaultKey === true && !isWarned) {
+      warn(underDefaultKey[table], wholeNumberOf(record.id) ?? 0);
+      isWarned = true;
+    }
+    return opened?.text;
+  };
+}
+
+export function byId(records: readonly SourceRecord[], column: string): ReadonlyMap<number, readonly SourceRecord[]> {
+  const groups = new Map<number, SourceRecord[]>();
+  for (const record of records) {
+    const id = wholeNumberOf(record[column]);
+    if (id === undefined) continue;
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [record]);
+    else group.push(record);
+  }
+  return groups;
 }
 
 /** All queries see one snapshot, so an id without a row means a damaged index. */
@@ -68,28 +98,20 @@ export async function* readInBatches<Row>(
       await nextTurn();
     }
     // Such an id is greater than all exact ones, so it comes last.
-    for (const record of page) if (wholeNumberOf(record.id) === undefined) yield inexact(record);
+    for (const { id } of page.filter((record) => wholeNumberOf(record.id) === undefined)) {
+      const reason = "Its number (id) is greater than any that can be recorded here.";
+      yield { outcome: "unreadable", id: Number(id), reason };
+    }
   }
 }
 
 /** If a size cannot be read, each row gets a batch of its own. */
 async function sizesOf<Row>(queries: BatchQueries<Row>, ids: readonly number[]): Promise<readonly Size[]> {
   const read = async () => {
-    const bytes = new Map((await queries.sizes(ids)).map((record) => [idOf(record), wholeNumberOf(record.bytes)]));
+    const bytes = new Map((await queries.sizes(ids)).map(({ id, bytes }) => [wholeNumberOf(id), wholeNumberOf(bytes)]));
     return ids.map((id) => ({ id, bytes: bytes.get(id) ?? 0 }));
   };
   return await unlessDamaged<readonly Size[]>(read(), () => ids.map((id) => ({ id, bytes: batchBytes })));
-}
-
-function inexact({ id }: SourceRecord) {
-  const reason = "Its number (id) is greater than any that can be recorded here.";
-  return { outcome: "unreadable" as const, id: Number(id), reason };
-}
-
-function idOf(record: SourceRecord): number {
-  const id = wholeNumberOf(record.id);
-  if (id === undefined) throw new SourceReadError("a row without an id", undefined);
-  return id;
 }
 
 function* groupsOf(sizes: readonly Size[]): Generator<readonly Size[]> {

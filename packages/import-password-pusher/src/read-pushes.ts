@@ -1,6 +1,5 @@
 import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
-import { SealedRow } from "./lockbox.ts";
-import { batchesOf, onlyInIndex, type ReaderContext, readInBatches } from "./read-in-batches.ts";
+import { batchesOf, byId, onlyInIndex, openerOf, type ReaderContext, readInBatches } from "./read-in-batches.ts";
 import {
   auditKinds,
   kinds,
@@ -11,16 +10,15 @@ import {
   type SourceRow,
 } from "./source.ts";
 import type { Cell, SourceRecord } from "./store/source-rows.ts";
-import { warnings } from "./warnings.ts";
 
-export interface PushContext extends ReaderContext {
+interface PushContext extends ReaderContext {
   /** The first push of each link that several pushes have. Only that push can be retrieved by the link. */
   readonly firstOfLink: ReadonlyMap<string, number>;
   /** Decides which pushes have ended. It is the same for all pushes of an import. */
   readonly now: number;
 }
 
-export interface FoundPush {
+interface FoundPush {
   readonly id: number;
   readonly record: SourceRecord;
   readonly trail: ReturnType<typeof summaryOf>;
@@ -54,18 +52,6 @@ async function fetchPushes(context: PushContext, ids: readonly number[]): Promis
     else rows.push(await pushOf(context, { id, record, trail, files: attached, related }));
   }
   return rows;
-}
-
-function byId(records: readonly SourceRecord[], column: string): ReadonlyMap<number, readonly SourceRecord[]> {
-  const groups = new Map<number, SourceRecord[]>();
-  for (const record of records) {
-    const id = wholeNumberOf(record[column]);
-    if (id === undefined) continue;
-    const group = groups.get(id);
-    if (group === undefined) groups.set(id, [record]);
-    else group.push(record);
-  }
-  return groups;
 }
 
 /** Views and refused views count as views. An entry of the kind `expire` means that a person deleted the push. */
@@ -122,7 +108,7 @@ const columnsWithoutFallback = [
 ] as const;
 
 /** A push with its state and, if it is live, its content. Reasons never repeat the content. */
-export async function pushOf(context: PushContext, found: FoundPush): Promise<SourceRow<SourcePush>> {
+async function pushOf(context: PushContext, found: FoundPush): Promise<SourceRow<SourcePush>> {
   const { id, record, trail, related } = found;
   const unreadable = (reason: string) => ({ outcome: "unreadable" as const, id, related, reason });
   const urlToken = textOf(record.url_token) ?? "";
@@ -143,63 +129,58 @@ export async function pushOf(context: PushContext, found: FoundPush): Promise<So
   if (damaged !== undefined) return unreadable(`${damaged[1]} (${damaged[0]}) cannot be read.`);
 
   const missingParts: MissingPart[] = [];
-  const end = await endIn(context, found, createdAt);
-  const sealed = new SealedRow(context.lockbox, "pushes", record);
-  const content = end === null ? contentOf(sealed, found, missingParts) : null;
-  const note = noteOf(sealed, missingParts);
-  if (sealed.underDefaultKey) context.warn(warnings.pushUnderDefaultKey, id);
+  const counted = {
+    createdAt,
+    updatedAt: timeOf(record.updated_at) ?? createdAt,
+    expireAfterDays: wholeNumberOf(record.expire_after_days) ?? daysWithoutLimit,
+    expireAfterViews: wholeNumberOf(record.expire_after_views) ?? viewsWithoutLimit,
+    countedViews: trail.countedViews,
+  };
+  const end = await endIn(context, found, counted);
+  const open = openerOf(context, "pushes", record);
+  const content = end === null ? contentOf(open, found, missingParts) : null;
+  const note = open("note_ciphertext");
+  // The note is only for the owner, so the push is imported without it if it is unreadable.
+  if (note === undefined) missingParts.push(lostNote);
   if (typeof content === "string") return unreadable(content);
   const row: SourcePush = {
     id,
     kind,
     urlToken,
     end,
-    createdAt,
+    ...counted,
     userId: wholeNumberOf(record.user_id) ?? null,
     name: textOf(record.name),
-    note,
+    note: note ?? null,
     open: content,
-    ...limitsOf(record),
-    countedViews: trail.countedViews,
     deletableByViewer: booleanOf(record.deletable_by_viewer) === true,
     retrievalStep: booleanOf(record.retrieval_step) === true,
-    updatedAt: timeOf(record.updated_at) ?? createdAt,
   };
   return { outcome: "read", id, related, row, missingParts };
 }
 
-function limitsOf(record: SourceRecord): Pick<SourcePush, "expireAfterDays" | "expireAfterViews"> {
-  return {
-    expireAfterDays: wholeNumberOf(record.expire_after_days) ?? daysWithoutLimit,
-    expireAfterViews: wholeNumberOf(record.expire_after_views) ?? viewsWithoutLimit,
-  };
-}
+const lostNote: MissingPart = { part: "note", reason: "No key opens its note. The push is imported without it." };
 
-async function endIn(
-  { queries, now }: PushContext,
-  { id, record, trail }: FoundPush,
-  createdAt: number,
-): Promise<SourcePush["end"]> {
-  const { countedViews, deletedAt } = trail;
-  const limits = limitsOf(record);
-  const { expireAfterViews } = limits;
+async function endIn({ queries, now }: PushContext, { id, record, trail }: FoundPush, counted: CountedColumns) {
+  const { expireAfterViews, countedViews } = counted;
   const expiredOn = timeOf(record.expired_on);
   const needsLastView = expiredOn === undefined && expireAfterViews > 0 && countedViews >= expireAfterViews;
   const lastViewAt = needsLastView ? timeOf(await queries.countedViewAt(id, expireAfterViews)) : undefined;
-  const times = { createdAt, updatedAt: timeOf(record.updated_at) ?? createdAt, deletedAt: timeOf(deletedAt) };
   const expired = booleanOf(record.expired) === true;
-  return endOf({ ...limits, ...times, countedViews, expired, expiredOn, lastViewAt }, now);
+  return endOf({ ...counted, expired, expiredOn, deletedAt: timeOf(trail.deletedAt), lastViewAt }, now);
 }
+
+type Opener = ReturnType<typeof openerOf>;
 
 /** @returns why the push is unreadable: without payload or passphrase nobody could retrieve it. */
 function contentOf(
-  sealed: SealedRow,
+  open: Opener,
   { files }: FoundPush,
   missingParts: MissingPart[],
 ): NonNullable<SourcePush["open"]> | string {
-  const payload = sealed.open("payload_ciphertext");
+  const payload = open("payload_ciphertext");
   if (payload === undefined) return "No key opens its payload.";
-  const passphrase = sealed.open("passphrase_ciphertext");
+  const passphrase = open("passphrase_ciphertext");
   if (passphrase === undefined) return "No key opens its passphrase.";
   for (const file of files) {
     if (typeof file !== "number") continue;
@@ -213,19 +194,15 @@ function contentOf(
   };
 }
 
-/** The note is only for the owner, so the push is imported without it if it is unreadable. */
-function noteOf(sealed: SealedRow, missingParts: MissingPart[]): string | null {
-  const note = sealed.open("note_ciphertext");
-  if (note !== undefined) return note;
-  missingParts.push({ part: "note", reason: "No key opens its note. The push is imported without it." });
-  return null;
-}
-
 const dayMs = 86_400_000;
 
+type CountedColumns = Pick<
+  SourcePush,
+  "expireAfterDays" | "expireAfterViews" | "countedViews" | "createdAt" | "updatedAt"
+>;
+
 /** The columns that decide when and why a push ends. */
-export interface EndColumns
-  extends Pick<SourcePush, "expireAfterDays" | "expireAfterViews" | "countedViews" | "createdAt" | "updatedAt"> {
+export interface EndColumns extends CountedColumns {
   /** The flag of the row. The source sets it some time after the end. */
   readonly expired: boolean;
   readonly expiredOn: number | undefined;

@@ -1,6 +1,5 @@
 import { textOf, timeOf, wholeNumberOf } from "./cells.ts";
-import { SealedRow } from "./lockbox.ts";
-import type { ReaderContext } from "./read-in-batches.ts";
+import { openerOf, type ReaderContext } from "./read-in-batches.ts";
 import {
   auditKinds,
   deliveryStatuses,
@@ -10,7 +9,6 @@ import {
   type SourceTrail,
 } from "./source.ts";
 import { type SourceRecord, unlessDamaged } from "./store/source-rows.ts";
-import { warnings } from "./warnings.ts";
 
 /** The complete audit trail of a push. The source keeps at most 2000 entries. Texts are unchanged, including those of 1.x. */
 export async function readTrail(context: ReaderContext, pushId: number): Promise<SourceTrail> {
@@ -36,10 +34,7 @@ async function trailOf(context: ReaderContext, pushId: number): Promise<SourceTr
     }
     const userId = wholeNumberOf(record.user_id) ?? null;
     if (userId === null && textOf(record.user_id) !== null) {
-      missingParts.push({
-        part: "people",
-        reason: `The user (user_id) of the audit entry ${id} cannot be read.`,
-      });
+      missingParts.push({ part: "people", reason: `The user (user_id) of the audit entry ${id} cannot be read.` });
     }
     entries.push({
       id,
@@ -67,7 +62,6 @@ async function notificationsOf(
     .map((entry) => wholeNumberOf(entry.id))
     .filter((id) => id !== undefined);
   const found = new Map<number, SourceNotification>();
-  if (ids.length === 0) return found;
   for (const record of await context.queries.rows("notify_by_emails", "audit_log_id", ids)) {
     const auditId = wholeNumberOf(record.audit_log_id);
     if (auditId !== undefined) found.set(auditId, notificationOf(context, record, missingParts));
@@ -75,46 +69,33 @@ async function notificationsOf(
   return found;
 }
 
-function notificationOf(
-  { lockbox, warn }: ReaderContext,
-  record: SourceRecord,
-  missingParts: MissingPart[],
-): SourceNotification {
+function notificationOf(context: ReaderContext, record: SourceRecord, missingParts: MissingPart[]): SourceNotification {
   const id = wholeNumberOf(record.id) ?? 0;
-  const row = new SealedRow(lockbox, "notify_by_emails", record);
-  let isComplete = true;
-  const opened = (column: string): string | null => {
-    const text = row.open(column);
-    if (text === undefined) isComplete = false;
-    return text ?? null;
-  };
+  const open = openerOf(context, "notify_by_emails", record);
+  const [recipients, locale, successfulSends, errorMessage] = sealedColumns.map(open);
   const status = deliveryStatuses[wholeNumberOf(record.status) ?? -1];
-  const notification: SourceNotification = {
-    recipients: addressesIn(opened("recipients_ciphertext")),
-    locale: opened("locale_ciphertext") || null,
+  if (status === undefined) {
+    const reason = `The status of the link delivery ${id} in its audit trail is not known. It is imported as failed.`;
+    missingParts.push({ part: "notifications", reason });
+  }
+  if ([recipients, locale, successfulSends, errorMessage].includes(undefined)) {
+    const reason = `No key opens all values of the link delivery ${id} in its audit trail.`;
+    missingParts.push({ part: "notifications", reason });
+  }
+  const addresses = (recipients ?? "").split(",").map((address) => address.trim());
+  return {
+    recipients: addresses.filter((address) => address !== ""),
+    locale: locale || null,
     status: status ?? "failed",
-    successfulSends: opened("successful_sends_ciphertext"),
-    errorMessage: opened("error_message_ciphertext"),
+    successfulSends: successfulSends ?? null,
+    errorMessage: errorMessage ?? null,
     proceedAt: timeOf(record.proceed_at) ?? null,
   };
-  if (row.underDefaultKey) warn(warnings.notificationUnderDefaultKey, id);
-  if (status === undefined) {
-    missingParts.push({
-      part: "notifications",
-      reason: `The status of the link delivery ${id} in its audit trail is not known. It is imported as failed.`,
-    });
-  }
-  if (!isComplete)
-    missingParts.push({
-      part: "notifications",
-      reason: `No key opens all values of the link delivery ${id} in its audit trail.`,
-    });
-  return notification;
 }
 
-function addressesIn(text: string | null): readonly string[] {
-  return (text ?? "")
-    .split(",")
-    .map((address) => address.trim())
-    .filter((address) => address !== "");
-}
+const sealedColumns = [
+  "recipients_ciphertext",
+  "locale_ciphertext",
+  "successful_sends_ciphertext",
+  "error_message_ciphertext",
+] as const;

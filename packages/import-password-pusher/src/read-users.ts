@@ -1,9 +1,26 @@
 import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
-import { SealedRow } from "./lockbox.ts";
-import { batchesOf, onlyInIndex, type ReaderContext, readInBatches } from "./read-in-batches.ts";
-import type { MissingPart, SourceRow, SourceTotp, SourceUser } from "./source.ts";
+import { batchesOf, byId, onlyInIndex, openerOf, type ReaderContext, readInBatches } from "./read-in-batches.ts";
+import type { MissingPart, RowWarning, SourceRow, SourceUser } from "./source.ts";
 import type { SourceRecord } from "./store/source-rows.ts";
-import { warnings } from "./warnings.ts";
+
+const warnings = {
+  backupCodesLeft: [
+    "user has backup codes, which are not imported: the user can create new ones after signing in with the authenticator app",
+    "users have backup codes, which are not imported: they can create new ones after signing in with the authenticator app",
+  ],
+  pendingAddress: [
+    "user has a new email address that waits for its confirmation. It is not imported, and the old address stays",
+    "users have new email addresses that wait for their confirmation. They are not imported, and the old addresses stay",
+  ],
+  locked: [
+    "user is locked there for an hour because of wrong passwords, and is not locked here",
+    "users are locked there for an hour because of wrong passwords, and are not locked here",
+  ],
+  adminUnreadable: [
+    "user is imported without administrator rights, because the column admin cannot be read",
+    "users are imported without administrator rights, because the column admin cannot be read",
+  ],
+} as const satisfies Readonly<Record<string, RowWarning>>;
 
 const withoutPassword =
   "so the account is imported without its password, which alone must not be enough to sign in. Set a new one with " +
@@ -12,10 +29,8 @@ const withoutPassword =
 export function readUsers(context: ReaderContext, afterId: number): AsyncIterable<SourceRow<SourceUser>> {
   const { queries } = context;
   const fetch = async (ids: readonly number[]) => {
-    const records = new Map(
-      (await queries.rows("users", "id", ids)).map((record) => [wholeNumberOf(record.id), record]),
-    );
-    return ids.map((id) => userOf(context, id, records.get(id)));
+    const records = byId(await queries.rows("users", "id", ids), "id");
+    return ids.map((id) => userOf(context, id, records.get(id)?.[0]));
   };
   return readInBatches({ ...batchesOf(queries, "users"), fetch }, afterId);
 }
@@ -57,23 +72,21 @@ function userOf(context: ReaderContext, id: number, record: SourceRecord | undef
  * read. Then the password must not be imported either, because it alone was not enough to sign in.
  */
 function totpOf(
-  { lockbox, warn }: ReaderContext,
+  context: ReaderContext,
   id: number,
   record: SourceRecord,
   missingParts: MissingPart[],
-): SourceTotp | null | "lost" {
+): SourceUser["totp"] | "lost" {
   // A damaged value must not turn the factor off.
   if (booleanOf(record.otp_required_for_login) === false) return null;
-  const row = new SealedRow(lockbox, "users", record);
-  const secret = row.open("otp_secret_ciphertext");
+  const secret = openerOf(context, "users", record)("otp_secret_ciphertext");
   if (secret === undefined || secret === null || secret === "") {
     const why =
       secret === undefined ? "No key opens its two-step sign-in" : "Its two-step sign-in is active and has no secret";
     missingParts.push({ part: "factor", reason: `${why}, ${withoutPassword}.` });
     return "lost";
   }
-  if (row.underDefaultKey) warn(warnings.userUnderDefaultKey, id);
   // Keeping them would mean to keep the other installation's SECRET_KEY_BASE.
-  if (/[0-9a-f]{64}/.test(textOf(record.otp_backup_code_digests) ?? "")) warn(warnings.backupCodesLeft, id);
+  if (/[0-9a-f]{64}/.test(textOf(record.otp_backup_code_digests) ?? "")) context.warn(warnings.backupCodesLeft, id);
   return { secret, lastStepAt: wholeNumberOf(record.last_otp_timestep) ?? null };
 }

@@ -9,6 +9,7 @@ import {
 import { type Mariadb, mariadbProgram, startMariadb } from "../../../test/support/password-pusher/mariadb.ts";
 import { addressOf, collect, openSource } from "../../../test/support/password-pusher/open-source.ts";
 import { SourceError } from "./source.ts";
+import { openRows } from "./store/source-rows.ts";
 
 /** A database server with the source database, and a way to change it. */
 interface Server {
@@ -42,8 +43,7 @@ describe("a source on PostgreSQL", () => {
     const { database } = await installProductionOnPostgres();
     const address = addressOf(database, "");
     if (address.engine !== "postgres") throw new Error("It is not an address of PostgreSQL.");
-    const { openPostgresRows } = await import("./store/postgres-rows.ts");
-    const rows = await openPostgresRows(address);
+    const rows = await openRows(address);
     onTestFinished(() => rows.close());
 
     await expect(rows.all("DELETE FROM pushes")).rejects.toThrow("25006");

@@ -5,8 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeFolder } from "../../../test/support/folders.ts";
 import { collect, noObjects } from "../../../test/support/password-pusher/open-source.ts";
-import type { ObjectReader } from "./installation.ts";
-import { type SourceFile, SourceFileError } from "./source.ts";
+import { type ObjectReader, type SourceFile, SourceFileError } from "./source.ts";
 import { openSourceFiles, type SourceFiles } from "./source-files.ts";
 
 const key = "abcdefghijklmnopqrstuvwxyz01";

@@ -2,13 +2,9 @@ import { createHash } from "node:crypto";
 import { constants, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Installation } from "./installation.ts";
-import { SourceArgumentError, type SourceFile, SourceFileError } from "./source.ts";
-import { systemErrorCode } from "./system-error.ts";
+import { type Installation, SourceArgumentError, type SourceFile, SourceFileError } from "./source.ts";
 
 export type SourceFiles = ReturnType<typeof openSourceFiles>;
-
-type SizedFile = SourceFile & { readonly sizeBytes: number };
 
 /** The keys of the source. They cannot contain a path. */
 const keyShape = /^[0-9A-Za-z]{8,64}$/;
@@ -23,7 +19,7 @@ export function openSourceFiles({ storageFolder: folder, objects }: Pick<Install
   }
   const isInStore = (service: string) => !diskServices.includes(service) && objects.has(service);
 
-  function bytesOf({ service, key, sizeBytes }: SizedFile): AsyncIterable<Uint8Array> {
+  function bytesOf({ service, key }: SourceFile, sizeBytes: number): AsyncIterable<Uint8Array> {
     // One byte more than on record, so that a longer object is detected.
     if (isInStore(service)) return objects.read(service, key, sizeBytes + 1);
     if (folder !== undefined) return diskBytes(folder, key);
@@ -36,8 +32,7 @@ export function openSourceFiles({ storageFolder: folder, objects }: Pick<Install
       const { sizeBytes } = file;
       if (!keyShape.test(file.key)) throw new SourceFileError("Its key in the store is invalid.");
       if (sizeBytes === null || sizeBytes < 0) throw new SourceFileError("Its size (byte_size) cannot be read.");
-      const sized = { ...file, sizeBytes };
-      yield* checked(sized, bytesOf(sized));
+      yield* checked(bytesOf(file, sizeBytes), sizeBytes, file.checksum);
     },
     canRead: (service: string) => folder !== undefined || isInStore(service),
   };
@@ -48,17 +43,17 @@ export function displayableService(service: string): string {
   return /^[a-z0-9_]{1,40}$/.test(service) ? service : "of unknown name";
 }
 
-async function* checked(file: SizedFile, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* checked(chunks: AsyncIterable<Uint8Array>, sizeBytes: number, checksum: string | null) {
   const md5 = createHash("md5");
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > file.sizeBytes) throw new SourceFileError(`It has more than the recorded ${file.sizeBytes} bytes.`);
+    if (bytes > sizeBytes) throw new SourceFileError(`It has more than the recorded ${sizeBytes} bytes.`);
     md5.update(chunk);
     yield chunk;
   }
-  if (bytes < file.sizeBytes) throw new SourceFileError(`It has ${bytes} of the recorded ${file.sizeBytes} bytes.`);
-  if (file.checksum !== null && md5.digest("base64") !== file.checksum.trim()) {
+  if (bytes < sizeBytes) throw new SourceFileError(`It has ${bytes} of the recorded ${sizeBytes} bytes.`);
+  if (checksum !== null && md5.digest("base64") !== checksum.trim()) {
     throw new SourceFileError("Its checksum differs from the recorded one.");
   }
 }
@@ -99,4 +94,10 @@ async function openFirst(paths: readonly string[]): Promise<FileHandle> {
 
 function fileError(error: unknown): SourceFileError {
   return new SourceFileError(`It cannot be read (${systemErrorCode(error)}).`, { cause: error });
+}
+
+/** The code of an error of the operating system, e.g. ENOENT; undefined for any other error. */
+function systemErrorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error) || !("syscall" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
 }

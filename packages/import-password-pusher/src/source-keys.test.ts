@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Installation, SecretName } from "./installation.ts";
-import { sourceKeysOf } from "./source-keys.ts";
+import { sourceKeysOf } from "./lockbox.ts";
+import type { Installation, SecretName } from "./source.ts";
 
 const [one, two, three] = ["11".repeat(32), "Ab".repeat(32), "33".repeat(32)];
 const secretsOf =

@@ -12,7 +12,6 @@ export type Part =
 export interface MissingPart {
   readonly part: Part;
   readonly reason: string;
-  /** The file that is missing. */
   readonly file?: SourceFile;
 }
 
@@ -126,14 +125,12 @@ export interface SourceUser {
   /** In plain text, as in the source. */
   readonly apiToken: string | null;
   /** Only an active factor. */
-  readonly totp: SourceTotp | null;
-}
-
-export interface SourceTotp {
-  /** Base32 without padding. */
-  readonly secret: string;
-  /** Unix seconds of the last step that was accepted; null: none. */
-  readonly lastStepAt: number | null;
+  readonly totp: {
+    /** Base32 without padding. */
+    readonly secret: string;
+    /** Unix seconds of the last step that was accepted; null: none. */
+    readonly lastStepAt: number | null;
+  } | null;
 }
 
 /** The index of each is the number in the source. */
@@ -212,13 +209,13 @@ export interface SourceNotification {
   readonly proceedAt: number | null;
 }
 
-/** The server recognises these errors by their code, because it has no access to the classes. */
-type SourceErrorCode = "SOURCE_ERROR" | "SOURCE_ARGUMENT_ERROR" | "SOURCE_FILE_ERROR";
-
-/** The installation as a whole cannot be read. The message is one sentence for the operator, without any secret. */
+/**
+ * The installation as a whole cannot be read. The message is one sentence for the operator, without any secret. The server
+ * recognises this and the following errors by their code, because it has no access to the classes.
+ */
 export class SourceError extends Error {
   override readonly name: string = "SourceError";
-  readonly code: SourceErrorCode = "SOURCE_ERROR";
+  readonly code: string = "SOURCE_ERROR";
 }
 
 /** The operator gave an argument that cannot be used: an address, a key or a folder. */
@@ -230,5 +227,66 @@ export class SourceArgumentError extends SourceError {
 /** A file is missing, damaged, or out of reach. The message names no path. */
 export class SourceFileError extends Error {
   override readonly name = "SourceFileError";
-  readonly code = "SOURCE_FILE_ERROR" satisfies SourceErrorCode;
+  readonly code = "SOURCE_FILE_ERROR";
+}
+
+/** A Password Pusher installation, as the operator's arguments and its environment describe it. */
+export interface Installation {
+  readonly database: DatabaseAddress;
+  /** The folder of attached files. undefined: none was given. */
+  readonly storageFolder: string | undefined;
+  readonly objects: ObjectReader;
+  /** A value of the installation's environment, from the variable or the file that it names. undefined: not set. */
+  readonly secret: (name: SecretName) => string | undefined;
+}
+
+export type SecretName = "PWPUSH_MASTER_KEY" | "PWPUSH_MASTER_KEY_PREVIOUS";
+
+export type DatabaseAddress =
+  /** Opens a copy that nobody writes to. */
+  | { readonly engine: "sqlite"; readonly connect: () => Promise<SqliteConnection> }
+  | {
+      readonly engine: "postgres";
+      /** Its host and port, for messages. */
+      readonly server: string;
+      /** Opens a connection for this import alone. @throws the driver's error. */
+      readonly connect: () => Promise<PostgresConnection>;
+    }
+  | ({ readonly engine: "mysql" } & MysqlAddress);
+
+/** What the import needs of a connection of the driver `better-sqlite3`, whose errors have codes that begin with "SQLITE_". */
+export interface SqliteConnection {
+  prepare(text: string): { all(...parameters: unknown[]): unknown[] };
+  close(): unknown;
+}
+
+/** What the import needs of a connected client of the driver `pg`. */
+export interface PostgresConnection {
+  query(query: {
+    readonly text: string;
+    readonly values: unknown[];
+    readonly types: { readonly getTypeParser: () => (value: unknown) => string };
+  }): Promise<{ readonly rows: unknown[] }>;
+  end(): Promise<void>;
+}
+
+export interface MysqlAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Given: this Unix socket instead of host and port. */
+  readonly socketPath: string | undefined;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  readonly tls: {
+    readonly mode: "disabled" | "required" | "verify_ca" | "verify_identity";
+    readonly rootCertificateFile: string | undefined;
+  };
+}
+
+/** Attached files in object stores. A service is a name in the source's Active Storage configuration. */
+export interface ObjectReader {
+  has(service: string): boolean;
+  /** At most `bytesMax` bytes. @throws SourceFileError when the object cannot be read. */
+  read(service: string, key: string, bytesMax: number): AsyncIterable<Uint8Array>;
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from "../../database/database.ts";
-import { allScopes } from "../account.ts";
+import { allScopes, type User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
 import { PasswordSeals } from "../store/password-seals.ts";
 import { adoptedTokenName } from "../store/stored-account.ts";
@@ -7,17 +7,11 @@ import { apiTokens, totpFactors, users } from "../store/tables.ts";
 import { drawUserId, findUserByEmailIn, isEmailTaken, markUsed, nextId } from "../store/users.ts";
 
 /** A user of another installation. Times in milliseconds since the epoch. */
-export interface AdoptedUser {
-  /** As `normalizeEmail` returns it. */
-  readonly email: string;
-  /** bcrypt or Argon2id; "": no password. */
-  readonly passwordHash: string;
-  readonly admin: boolean;
-  readonly language: string | null;
-  readonly confirmedAt: number | null;
-  readonly createdAt: number;
+export interface AdoptedUser extends Pick<User, "email" | "admin" | "language" | "confirmedAt" | "createdAt"> {
   readonly updatedAt: number;
   readonly lastSignedInAt: number | null;
+  /** bcrypt or Argon2id; "": no password. */
+  readonly passwordHash: string;
   /** In plain text, of the shape of an API token; only its digest is stored. */
   readonly apiToken: string | null;
   readonly totp: {
@@ -32,32 +26,27 @@ const insertTotpSecret = totpFactors.insert();
 const insertApiToken = apiTokens.insertion("ON CONFLICT (digest) DO NOTHING");
 const holderOf = apiTokens.unverified("userId").select<[digest: Buffer]>("WHERE digest = ?");
 
-/** How a user was adopted. */
 export interface AdoptionDetails {
-  /** Merged into an existing account. */
+  /** Into an existing account. */
   readonly merged: boolean;
   /** Another user has the same API token, so it was not adopted. */
   readonly tokenTaken: boolean;
 }
-
-/** Records the adoption, first in the transaction that writes the user. @returns false: it was adopted before, so nothing is written. */
-export type RecordAdoption = (tx: Transaction, userId: number, details: AdoptionDetails) => Promise<boolean>;
-
-/** `email_taken`: nothing was written, because there is an account with this email address and merging was not requested. */
-export type Adoption = "adopted" | "known" | "email_taken";
 
 type AdoptionDeps = Pick<AccountsDeps, "db" | "keyring" | "access" | "clock" | "random">;
 
 /**
  * One transaction per user.
  * @param merge an existing account with the same email address gets the API token and is otherwise unchanged.
+ * @param record first in the transaction that writes the user. It returns false if the user was adopted before; then nothing is written.
+ * @returns `email_taken`: nothing was written, because there is an account with this email address and merging was not requested.
  */
 export async function adoptUser(
   deps: AdoptionDeps,
   user: AdoptedUser,
   merge: boolean,
-  record: RecordAdoption,
-): Promise<Adoption> {
+  record: (tx: Transaction, userId: number, details: AdoptionDetails) => Promise<boolean>,
+): Promise<"adopted" | "known" | "email_taken"> {
   const { db, access, random } = deps;
   return await db.writeSerialized("accounts", async (tx) => {
     const present = (await findUserByEmailIn(tx, access, user.email))?.id;

@@ -48,6 +48,19 @@ export function describeTotp(
   return { base32: totp.secret.base32, uri: totp.toString() };
 }
 
+const secretBytesMin = 10;
+const secretBytesMax = 64;
+
+/** The secret of another installation, in base32 with or without padding. @returns undefined for other text, or an unusual length. */
+export function readTotpSecret(text: string): Buffer | undefined {
+  const secret = base32Shape.exec(text.trim())?.[0];
+  const bytes = secret === undefined ? Buffer.alloc(0) : Buffer.from(Secret.fromBase32(secret).bytes);
+  return bytes.length >= secretBytesMin && bytes.length <= secretBytesMax ? bytes : undefined;
+}
+
+/** The length bounds the work on a text that is no secret. */
+const base32Shape = /^[A-Z2-7]{1,128}=*$/i;
+
 function secretOf(bytes: Uint8Array): Secret {
   // A copy: the bytes may be part of a larger buffer, and the library would use all of it.
   return new Secret({ buffer: Uint8Array.from(bytes).buffer });

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { sep } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { ownDatabaseName } from "../../config/topics/move-in.ts";
-import type { SourceChangedError } from "../../import/changed-source.ts";
-import type { SourceOptions } from "./given-source.ts";
+import type { SourceChangedError } from "../../import/run-import.ts";
+import type { SourceOptions } from "./open-source.ts";
 
 /**
  * Says what has changed on both sides, and what to type to import Password Pusher as it is now.

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { ImportSource } from "@sealpush/import-password-pusher";
 import type { BucketSettings } from "../../blobs/s3/bucket.ts";
@@ -7,8 +7,7 @@ import { equalDigests } from "../../crypto/digests.ts";
 import { WrongSettings } from "../errors.ts";
 import type { MasterKeys } from "../open-domain.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
-import { findOldStorage, type GivenSource } from "./given-source.ts";
-import { readSecret, type SourceArguments } from "./open-source.ts";
+import { findOldStorage, type GivenSource, readSecret, type SourceArguments } from "./open-source.ts";
 import { type StorageLocations, storageLocationsOf } from "./storage-locations.ts";
 
 /**
@@ -16,41 +15,35 @@ import { type StorageLocations, storageLocationsOf } from "./storage-locations.t
  * @throws WrongSettings.
  */
 export function refuseOwnData(config: Config, { database, storage, environment }: SourceArguments): void {
-  refuseOwnDatabase(config, parseSourceAddress(database));
+  if (isSameDatabase(config.database, parseSourceAddress(database))) {
+    throw new WrongSettings([
+      "DATABASE_URL of this installation names the database of the Password Pusher that is to be imported. Give this " +
+        "installation its own database, such as sqlite:PATH with the path of a new file.",
+    ]);
+  }
   refuseOwnFiles(config, storageLocationsOf(storage, environment));
 }
 
-function refuseOwnDatabase({ database: own }: Config, source: SourceAddress): void {
-  if (own.engine !== source.engine) return;
-  const isSame =
-    own.engine === "sqlite"
-      ? source.engine === "sqlite" && isSamePath(own.path, source.path)
-      : source.engine === "postgres" &&
-        [own, ...own.otherHosts].some(({ host, port }) => host === source.host && port === source.port) &&
-        own.database === source.database;
-  if (!isSame) return;
-  throw new WrongSettings([
-    "DATABASE_URL of this installation names the database of the Password Pusher that is to be imported. Give this " +
-      "installation its own database, such as sqlite:PATH with the path of a new file.",
-  ]);
+function isSameDatabase(own: Config["database"], source: SourceAddress): boolean {
+  if (own.engine === "sqlite") return source.engine === "sqlite" && isSamePath(own.path, source.path);
+  if (source.engine !== "postgres" || own.database !== source.database) return false;
+  return [own, ...own.otherHosts].some(({ host, port }) => host === source.host && port === source.port);
 }
 
 /**
  * In one folder or bucket, each installation would take the other's files for its own, or delete them as orphans. The volume
  * of a Password Pusher may be the data folder: their files have other names than ours.
  */
-function refuseOwnFiles(config: Config, locations: StorageLocations): void {
+function refuseOwnFiles(config: Config, { folder, buckets }: StorageLocations): void {
   const blobs = join(config.dataDir, "blobs");
   const own = findOldStorage(config.dataDir) === config.dataDir ? [blobs] : [config.dataDir, blobs];
-  if (locations.folder !== undefined && own.some((folder) => isSamePath(folder, locations.folder))) {
+  if (folder !== undefined && own.some((ownFolder) => isSamePath(ownFolder, folder))) {
     throw new WrongSettings([
-      `--storage names ${locations.folder}, where this installation keeps its own files. Give this installation another DATA_DIR.`,
+      `--storage names ${folder}, where this installation keeps its own files. Give this installation another DATA_DIR.`,
     ]);
   }
   const { s3 } = config.files;
-  if (s3 === undefined) return;
-  const ownBucket = bucketId(s3);
-  if ([...locations.buckets.values()].some((bucket) => bucketId(bucket) === ownBucket)) {
+  if (s3 !== undefined && [...buckets.values()].some((bucket) => bucketId(bucket) === bucketId(s3))) {
     throw new WrongSettings([
       `The bucket ${s3.bucket} of the source is the one where this installation keeps its own files. Give this ` +
         "installation another bucket (PWP__FILES__S3__BUCKET in its environment).",
@@ -58,11 +51,8 @@ function refuseOwnFiles(config: Config, locations: StorageLocations): void {
   }
 }
 
-function isSamePath(one: string, other: string | undefined): boolean {
-  const [first, second] = [one, other ?? ""].map((path) =>
-    statSync(path, { throwIfNoEntry: false }) === undefined ? undefined : realpathSync(path),
-  );
-  return first !== undefined && first === second;
+function isSamePath(one: string, other: string): boolean {
+  return existsSync(one) && existsSync(other) && realpathSync(one) === realpathSync(other);
 }
 
 function bucketId({ endpoint, bucket }: Pick<BucketSettings, "endpoint" | "bucket">): string {
@@ -75,8 +65,9 @@ function bucketId({ endpoint, bucket }: Pick<BucketSettings, "endpoint" | "bucke
  */
 export function refuseSharedKey(own: MasterKeys | undefined, { environment, envFile }: GivenSource): void {
   const [active] = own?.keys ?? [];
-  const names = ["PWPUSH_MASTER_KEY", "PWPUSH_MASTER_KEY_PREVIOUS"];
-  const theirs = names.flatMap((name) => (readSecret(environment, name) ?? "").split(","));
+  const theirs = ["PWPUSH_MASTER_KEY", "PWPUSH_MASTER_KEY_PREVIOUS"].flatMap((name) =>
+    (readSecret(environment, name) ?? "").split(","),
+  );
   const isShared = theirs.some((key) => active !== undefined && equalDigests(Buffer.from(key.trim(), "hex"), active));
   if (!isShared) return;
   throw new WrongSettings([

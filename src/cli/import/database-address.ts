@@ -7,12 +7,7 @@ import { WrongSettings } from "../errors.ts";
 export type SourceAddress = DatabaseAddress | ({ readonly engine: "mysql" } & MysqlAddress);
 
 const allowed = "sqlite:PATH, postgres://user:password@host:port/database or mysql://user:password@host:port/database";
-const tlsModes = [
-  "disabled",
-  "required",
-  "verify_ca",
-  "verify_identity",
-] as const satisfies MysqlAddress["tls"]["mode"][];
+const tlsModes = ["disabled", "required", "verify_ca", "verify_identity"] as const;
 
 /**
  * The address as the source's own DATABASE_URL has it; parameters that say how its application uses the database (`pool`,
@@ -29,7 +24,7 @@ export function parseSourceAddress(text: string): SourceAddress {
       return mysqlAddress(address);
     case "sqlite":
     case "sqlite3":
-      return { engine: "sqlite", ...sqliteAddress(address.replace(/\?.*$/s, "")) };
+      return ownAddress(address.replace(/\?.*$/s, ""));
     case "postgres":
     case "postgresql":
       return postgresAddress(address);
@@ -38,22 +33,21 @@ export function parseSourceAddress(text: string): SourceAddress {
   }
 }
 
-function sqliteAddress(address: string): { readonly path: string } {
+/** What both programs understand. */
+function ownAddress(address: string): DatabaseAddress {
   const parsed = databaseUrl.parse(address);
-  if (!parsed.ok || parsed.value.engine !== "sqlite") throw refusal(reasonOf(parsed));
-  if (parsed.value.path === "") throw refusal("it names no file");
-  return { path: parsed.value.path };
+  if (!parsed.ok) throw refusal(parsed.reason ?? `it must be ${allowed}`);
+  if (parsed.value.engine === "sqlite" && parsed.value.path === "") throw refusal("it names no file");
+  return parsed.value;
 }
 
-function postgresAddress(address: string): SourceAddress {
+function postgresAddress(address: string): DatabaseAddress {
   const url = URL.parse(address);
   if (url === null) throw refusal(`it must be ${allowed}`);
   for (const name of [...url.searchParams.keys()]) {
     if (!["sslmode", "sslrootcert", "host"].includes(name)) url.searchParams.delete(name);
   }
-  const parsed = databaseUrl.parse(url.href);
-  if (!parsed.ok || parsed.value.engine !== "postgres") throw refusal(reasonOf(parsed));
-  return parsed.value;
+  return ownAddress(url.href);
 }
 
 function mysqlAddress(address: string): SourceAddress {
@@ -92,10 +86,6 @@ function decoded(part: string): string {
     if (error instanceof URIError) throw refusal("a percent sign in it is not followed by two hex digits");
     throw error;
   }
-}
-
-function reasonOf(parsed: { readonly ok: boolean; readonly reason?: string }): string {
-  return parsed.reason ?? `it must be ${allowed}`;
 }
 
 function refusal(reason: string): WrongSettings {

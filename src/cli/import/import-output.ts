@@ -4,13 +4,14 @@ import type { ImportSummary } from "../../import/run-import.ts";
 import type { Events } from "../../telemetry/events.ts";
 import type { CliIo } from "../cli-io.ts";
 import { eventsFor } from "../open-domain.ts";
-import { type Progress, printedProgress } from "./progress.ts";
+
+/** In addition to the codes of all commands. */
+export const withProblemsExitCode = 3;
 
 export interface ImportEnding {
   readonly summary: ImportSummary;
   readonly outcome: Exclude<ReportOutcome, "failed">;
   readonly isDryRun: boolean;
-  /** How many problems were not printed. */
   readonly suppressedCount: number;
   /** Path of the report. */
   readonly report: string | undefined;
@@ -28,11 +29,26 @@ export interface ImportOutput {
   refused(lines: readonly string[]): void;
 }
 
+type Progress = (table: string, read: number, total: number) => void;
+
+const progressEveryMs = 2_000;
+
+/** Prints or logs every few seconds, and at the end of each table. */
+export function createProgress(io: CliIo, print: Progress = printedOutput(io).progress): Progress {
+  let printedAt = io.monotonicMs();
+  return (table, read, total) => {
+    const now = io.monotonicMs();
+    if (read < total && now - printedAt < progressEveryMs) return;
+    printedAt = now;
+    print(table, read, total);
+  };
+}
+
 export function printedOutput(io: CliIo): ImportOutput {
   return {
     events: eventsFor(io),
     warning: (sentence) => io.stderr(`WARNING: ${sentence}\n`),
-    progress: printedProgress(io),
+    progress: (table, read, total) => io.stderr(`${table}: ${read} of ${total}\n`),
     problem: (problem) => io.stderr(`${lineOf(problem)}\n`),
     finished({ summary, outcome, isDryRun, suppressedCount, report }) {
       if (suppressedCount > 0) {

@@ -6,16 +6,10 @@ import { boolean, type ValueType } from "../../config/value-types.ts";
 import { SourceFileError } from "../../import/source-values.ts";
 import { WrongSettings } from "../errors.ts";
 
-/** The variables of the source's env file. */
 export type SourceEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** Where the attached files of the source are. */
-export interface StorageLocations {
-  /** For files on disk, and for files that were fetched from other services. undefined: none was given. */
-  readonly folder: string | undefined;
-  /** By the name of the service in the source. "" is for each service without an entry of its own. */
-  readonly buckets: ReadonlyMap<string, BucketSettings>;
-}
+export type StorageLocations = ReturnType<typeof storageLocationsOf>;
 
 const bucketDefault = "pwpush-files";
 const regionDefault = "us-east-1";
@@ -28,44 +22,34 @@ const prefix = "PWP__FILES__S3__";
  * @param storage a folder, or `s3://BUCKET?endpoint=...&region=...&path_style=false&service=NAME`, of which all
  * parameters may be left out; at most one folder. The keys of a bucket come from the source's own environment, since a
  * command's arguments can be seen by others on the machine.
- * @throws WrongSettings.
+ * @returns `folder` for files on disk, and for files that were fetched from other services; undefined: none was given. `buckets` by
+ * the name of the service in the source; "" is for each service without an entry of its own. @throws WrongSettings.
  */
-export function storageLocationsOf(storage: readonly string[], environment: SourceEnvironment): StorageLocations {
+export function storageLocationsOf(storage: readonly string[], environment: SourceEnvironment) {
   const folders = storage.filter((location) => !/^s3:/i.test(location));
   if (folders.length > 1) throw new WrongSettings(["--storage names two folders: put the files into one."]);
   const buckets = new Map<string, BucketSettings>();
   // Leftover keys of a bucket that is no longer used must not stop the import.
   const keyNames = ["ACCESS_KEY_ID", "SECRET_ACCESS_KEY"];
   if (keyNames.every((name) => environmentOf(environment, name) !== undefined)) {
-    buckets.set("", settingsOf(environmentOf(environment, "BUCKET") ?? bucketDefault, {}, environment));
+    buckets.set("", settingsOf({}, environment));
   }
   for (const location of storage) {
     if (!/^s3:/i.test(location)) continue;
     const url = URL.parse(location);
-    if (
-      url === null ||
-      !/^s3:\/\//i.test(location) ||
-      url.username !== "" ||
-      url.port !== "" ||
-      url.pathname.length > 1
-    ) {
+    if (url === null || !/^s3:\/\/[^/?#@:]+\/?(?:[?#]|$)/i.test(location)) {
       throw new WrongSettings(["--storage must be a folder or s3://BUCKET, with its keys in the env file."]);
     }
     const given = Object.fromEntries(url.searchParams);
-    const unknown = Object.keys(given).find((name) => !parameters.includes(name));
-    if (unknown !== undefined) {
+    if (!Object.keys(given).every((name) => parameters.includes(name))) {
       throw new WrongSettings([`--storage s3://… takes the parameters ${parameters.join(", ")} and no other.`]);
     }
-    buckets.set(given.service ?? "", settingsOf(url.hostname, given, environment));
+    buckets.set(given.service ?? "", settingsOf({ ...given, bucket: url.hostname }, environment));
   }
   return { folder: folders[0], buckets };
 }
 
-function settingsOf(
-  bucket: string,
-  given: Readonly<Record<string, string>>,
-  environment: SourceEnvironment,
-): BucketSettings {
+function settingsOf(given: SourceEnvironment, environment: SourceEnvironment): BucketSettings {
   const accessKeyId = environmentOf(environment, "ACCESS_KEY_ID");
   const secretAccessKey = environmentOf(environment, "SECRET_ACCESS_KEY");
   if (accessKeyId === undefined || secretAccessKey === undefined) {
@@ -78,7 +62,7 @@ function settingsOf(
   const withScheme = endpoint.includes("://") ? endpoint : `https://${endpoint}`;
   return {
     endpoint: checked("endpoint", s3Endpoint, withScheme),
-    bucket: checked("bucket", bucketName, bucket),
+    bucket: checked("bucket", bucketName, given.bucket ?? environmentOf(environment, "BUCKET") ?? bucketDefault),
     region,
     pathStyle: checked("path_style", boolean, given.path_style ?? "true"),
     accessKeyId: checked(`${prefix}ACCESS_KEY_ID`, s3Credential, accessKeyId),
@@ -97,8 +81,7 @@ function checked<T>(what: string, type: ValueType<T>, text: string): T {
   throw new WrongSettings([`The ${what} of --storage must be ${parsed.reason ?? type.allowed}.`]);
 }
 
-/** Reads attached files from these buckets. */
-export function objectReaderOf(buckets: StorageLocations["buckets"], deps: BucketDeps): ObjectReader {
+export function objectReaderOf({ buckets }: StorageLocations, deps: BucketDeps): ObjectReader {
   const settingsOfService = (service: string) => buckets.get(service) ?? buckets.get("");
   const opened = new Map<string, Promise<Bucket>>();
   async function bucketOf(service: string): Promise<Bucket> {

@@ -6,15 +6,21 @@ import { findAccessKeys, findIndexSecret, isNewDatabase } from "../../pushes/vau
 import type { CliIo } from "../cli-io.ts";
 import { findMasterKeys } from "../open-domain.ts";
 
+/** Why there is nothing to read here. Callers end the sentence. */
+export const noDataReasons = {
+  missing: "There is no data here yet",
+  older: "The database here is of an older version",
+  no_key: "The master key of the database here was not found",
+};
+
 /**
  * Opens the data of this installation without any way to change them, and closes them after the work.
- * @param work also gets "missing": nothing is stored yet; "older": in a schema of an older version; "no_key": its master key was
- * not found.
+ * @param work also gets why there is nothing to read.
  */
 export async function withStoredData<T>(
   config: Config,
   io: CliIo,
-  work: (data: StoredData | "missing" | "older" | "no_key") => Promise<T>,
+  work: (data: StoredData | keyof typeof noDataReasons) => Promise<T>,
 ): Promise<T> {
   const database = await openReadOnly(config.database);
   if (typeof database === "string") return await work(database);

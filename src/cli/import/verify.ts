@@ -1,21 +1,16 @@
 import { tmpdir } from "node:os";
 import type { ImportSource } from "@sealpush/import-password-pusher";
 import type { Command } from "commander";
-import type { Config } from "../../config/config.ts";
-import { argon2LimitsForImports, createArgon2Queue } from "../../crypto/passphrase.ts";
-import { createUrlTokens } from "../../crypto/url-token.ts";
-import { openBlobs } from "../../domain.ts";
-import type { StoredData, StoredImport } from "../../import/stored-import.ts";
-import { type Finding, type Verification, verifyImport } from "../../import/verify-import.ts";
-import { ownerChecks } from "../../pushes/vault.ts";
+import { lineOf, tableLine } from "../../import/report.ts";
+import { openStoredImport, type StoredImport } from "../../import/stored-import.ts";
+import { type Verification, verifyImport } from "../../import/verify-import.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "../cli-io.ts";
 import { CommandRefused } from "../errors.ts";
 import { getSettings } from "../settings.ts";
 import { refuseOwnData, refuseWrongKeys } from "./checks.ts";
-import { collect, givenSource, type SourceOptions } from "./given-source.ts";
-import { withSource } from "./open-source.ts";
-import { createProgress, printedProgress } from "./progress.ts";
-import { withStoredData } from "./stored-data.ts";
+import { createProgress, withProblemsExitCode } from "./import-output.ts";
+import { collect, givenSource, type SourceOptions, withSource } from "./open-source.ts";
+import { noDataReasons, withStoredData } from "./stored-data.ts";
 
 const verifyHelp = `
 For each user and push of the source, it checks that the account or push is here, that the link finds it, and that link and
@@ -28,9 +23,6 @@ the source. It holds no secrets, tokens or addresses.
 
 Exit codes: 0 everything is here and opens; 1 refused, failed or interrupted; 2 the command line or a setting is wrong, or no
 key fits; 3 some rows failed.`;
-
-/** In addition to the codes of all commands. */
-const failedRowsExitCode = 3;
 
 export function addImportVerification(imports: Command, { io, setExitCode }: CommandDeps): void {
   imports
@@ -51,28 +43,17 @@ async function runCommand(io: CliIo, options: SourceOptions): Promise<number> {
   return await withSource(given, io, tmpdir(), async (source) => {
     await refuseWrongKeys(source, given.envFile);
     return await withStoredData(config, io, async (data) => {
-      if (typeof data === "string") throw new CommandRefused(refusals[data]);
-      return await verify(io, source, await storedImport(config, io, data));
+      if (typeof data === "string") throw new CommandRefused(`${noDataReasons[data]}${advice[data]}`);
+      return await verify(io, source, await openStoredImport(config, io, data));
     });
   });
 }
 
-const refusals = {
-  missing: "There is no data here yet, so nothing was imported: check DATA_DIR and DATABASE_URL.",
-  older: "The database here is of an older version: start the server once, then run this again.",
-  no_key: "The master key of the database here was not found: check DATA_DIR and PWPUSH_MASTER_KEY, as for the server.",
+const advice = {
+  missing: ", so nothing was imported: check DATA_DIR and DATABASE_URL.",
+  older: ": start the server once, then run this again.",
+  no_key: ": check DATA_DIR and PWPUSH_MASTER_KEY, as for the server.",
 } as const;
-
-async function storedImport(config: Config, io: CliIo, { indexSecret, ...data }: StoredData): Promise<StoredImport> {
-  return {
-    ...data,
-    urlTokens: createUrlTokens(indexSecret),
-    ownerCheckOf: ownerChecks(indexSecret),
-    blobs: await openBlobs(config, { ...io, isExpected: async () => true }),
-    argon2: createArgon2Queue(argon2LimitsForImports),
-    purgeAfterMs: config.purgeAfterMs,
-  };
-}
 
 async function verify(io: CliIo, source: ImportSource, here: StoredImport): Promise<number> {
   const verification = await verifyImport({
@@ -80,7 +61,7 @@ async function verify(io: CliIo, source: ImportSource, here: StoredImport): Prom
     here,
     now: io.clock.now(),
     signal: io.interruption(),
-    onProgress: createProgress(io, printedProgress(io)),
+    onProgress: createProgress(io),
     onFinding: (finding) => io.stdout(`${lineOf(finding)}\n`),
   });
   if (verification === "not_imported") {
@@ -90,19 +71,13 @@ async function verify(io: CliIo, source: ImportSource, here: StoredImport): Prom
   }
   for (const line of summaryOf(verification)) io.stdout(`${line}\n`);
   if (verification.interrupted) return exitCodes.failed;
-  return verification.results.failed > 0 ? failedRowsExitCode : exitCodes.ok;
+  return verification.failed > 0 ? withProblemsExitCode : exitCodes.ok;
 }
 
-function lineOf({ table, id, effect, reason }: Finding): string {
-  return `${table === "users" ? "user" : "push"} ${id} (${effect}): ${reason}`;
-}
-
-function summaryOf({ interrupted, inSource, results, changesThere }: Exclude<Verification, string>): readonly string[] {
-  const { users, pushes, files, fileBytes, failed } = results;
-  const line = (...cells: readonly (string | number)[]) =>
-    cells.map((cell, at) => (at === 0 ? String(cell).padEnd(8) : String(cell).padStart(12))).join("");
+function summaryOf({ interrupted, inSource, results, failed, changesThere }: Verification): readonly string[] {
+  const { users, pushes, files, fileBytes } = results;
   const row = (name: "users" | "pushes", { open, ended, changed, notNeeded, failed }: typeof users) =>
-    line(name, inSource[name], open, ended, changed, notNeeded, failed);
+    tableLine(name.padEnd(8), [inSource[name], open, ended, changed, notNeeded, failed]);
   const ending = interrupted
     ? "Interrupted: the other rows were not compared."
     : failed === 0
@@ -110,7 +85,7 @@ function summaryOf({ interrupted, inSource, results, changesThere }: Exclude<Ver
       : `${failed} ${failed === 1 ? "row" : "rows"} failed, listed above. No view was counted.`;
   return [
     "",
-    line("", "in source", "verified", "ended", "changed", "not needed", "failed"),
+    tableLine("".padEnd(8), ["in source", "verified", "ended", "changed", "not needed", "failed"]),
     row("users", users),
     row("pushes", pushes),
     `Read ${files} files with ${fileBytes} bytes completely.`,

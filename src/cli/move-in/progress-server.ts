@@ -19,9 +19,8 @@ export async function openProgressServer({ host, port }: Pick<Config, "host" | "
   server.maxConnections = connectionsMax;
   server.listen({ host, port });
   await once(server, "listening");
-  const address = server.address() as AddressInfo;
   return {
-    port: address.port,
+    port: (server.address() as AddressInfo).port,
     report(table: "users" | "pushes", read: number, total: number): void {
       progress[table] = { read, total };
     },

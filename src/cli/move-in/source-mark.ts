@@ -17,17 +17,12 @@ export function sourceMarkOf({ database }: SourceArguments): string | undefined 
   return path !== undefined && existsSync(path) ? path : undefined;
 }
 
-interface Move {
-  readonly source: SourceArguments;
-  /** The new database, without its password. */
-  readonly to: string;
-  readonly dataDir: string;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-}
-
-/** Durably. @returns a sentence for the operator if there is no mark. */
-export function markSource({ source, to, dataDir, now }: Move): string | undefined {
+/**
+ * Durably.
+ * @param to the new database, without its password. @param now milliseconds since the epoch.
+ * @returns a sentence for the operator if there is no mark.
+ */
+export function markSource(source: SourceArguments, to: string, dataDir: string, now: number): string | undefined {
   const address = parseSourceAddress(source.database);
   const unmarked = (reason: string) =>
     `Nothing beside the old database (${printable(address)}) says that its data were moved to ${to}, because ${reason}. Keep ${dataDir}: with ` +

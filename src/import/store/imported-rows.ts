@@ -1,49 +1,32 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Part, RelatedCounts, SourceSnapshot } from "@sealpush/import-password-pusher";
+import type { Part, RelatedCounts, SourceCounts, SourceSnapshot } from "@sealpush/import-password-pusher";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
-import type { LinkAddress } from "../../crypto/url-token.ts";
 import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticated-table.ts";
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { authenticated, converted, harmless, integer, text } from "../../database/table.ts";
-import { isLinkTaken } from "../../pushes/store/find-link.ts";
 import { auditKinds } from "../../pushes/stored-values.ts";
-import { readParts, writeParts } from "../missing-parts.ts";
-import { noRelated } from "../source-values.ts";
-import { type Activity, findActivity } from "./activity.ts";
+import { noRelated, readParts, writeParts } from "../source-values.ts";
 
 /** `source`: the snapshot of the source, which is recorded with the first row. */
 export type ImportedKind = "user" | "push" | "style" | "source";
 
-/** How many rows are recorded. */
-export interface RecordedCounts extends RelatedCounts {
-  readonly users: number;
-  readonly pushes: number;
-}
+type RecordedCounts = Omit<SourceCounts, "withoutPush">;
 
-/** What is recorded of a row of the source. */
 export interface ImportRecord {
   readonly sourceId: number;
   readonly id: number;
-  /** The run that imported it. */
   readonly run: string;
-  /** Parts that could not be imported. */
   readonly missingParts: readonly Part[];
   /** The number of related rows that were imported with it. */
   readonly related: RelatedCounts;
 }
 
-/** The source as it was when the first of its rows was imported. */
-export interface RecordedSnapshot extends SourceSnapshot {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
+/** The source as it was when the first of its rows was imported: `at` in milliseconds since the epoch. */
+export type RecordedSnapshot = SourceSnapshot & { readonly at: number };
 
-/** A row that was imported. */
-export interface ImportedRow extends ImportRecord {
-  /** Whether a user has an account here: it was not deleted since. */
-  readonly accountExists: boolean;
-}
+/** `accountExists`: a user has an account here, which was not deleted since. */
+export type ImportedRow = ImportRecord & { readonly accountExists: boolean };
 
 /**
  * Authenticated: the ids decide whose account later imports give new pushes to, and the snapshot whether they may.
@@ -81,6 +64,28 @@ const countRows = sql<[source: string, run: string], RecordedCounts>(
    FROM imported_rows WHERE source = ? AND run LIKE ?`,
 );
 
+export interface Activity {
+  readonly views: number;
+  /** Pushes that were edited or ended by hand. */
+  readonly edits: number;
+  /** Accounts that were signed in to. */
+  readonly signIns: number;
+  /** Pushes, accounts and requests that were created here. */
+  readonly newRows: number;
+}
+
+const activity = sql<number[], Activity>(
+  `SELECT
+     (SELECT coalesce(sum(times), 0) FROM audit_entries WHERE kind = ${auditKinds.view} AND created_at >= ?) AS views,
+     (SELECT count(*) FROM audit_entries
+       WHERE kind IN (${auditKinds.edit}, ${auditKinds.expire}) AND created_at >= ?) AS edits,
+     (SELECT count(*) FROM users WHERE last_signed_in_at >= ?) AS "signIns",
+     (SELECT count(*) FROM pushes WHERE created_at >= ?
+       AND NOT EXISTS (SELECT 1 FROM imported_links WHERE imported_links.push_id = pushes.id))
+     + (SELECT count(*) FROM users WHERE created_at >= ?)
+     + (SELECT count(*) FROM requests WHERE created_at >= ?) AS "newRows"`,
+);
+
 const batchRows = 1_000;
 /** A source has one snapshot and one style sheet, without ids of their own. */
 const snapshotId = 0;
@@ -90,72 +95,12 @@ export const styleSheetId = 0;
  * The rows that were imported from one source. Each is recorded in the transaction that writes it. Functions throw when they
  * find a record that this server did not write.
  */
-export class ImportedRows {
-  readonly #connection: ReadConnection;
-  readonly #access: AccessKeys;
-  readonly #source: string;
+export function createImportedRows(read: ReadConnection, access: AccessKeys, source: string) {
   /** Set until it is recorded. */
-  #newSnapshot: RecordedSnapshot | undefined;
+  let newSnapshot: RecordedSnapshot | undefined;
 
-  constructor(connection: ReadConnection, access: AccessKeys, source: string) {
-    this.#connection = connection;
-    this.#access = access;
-    this.#source = source;
-  }
-
-  /**
-   * @returns `recorded_before`: by an earlier attempt of the same write. `recorded_elsewhere`: by another write, under
-   * another id.
-   */
-  async record(
-    tx: Transaction,
-    kind: ImportedKind,
-    { related, ...deciding }: ImportRecord,
-  ): Promise<"recorded" | "recorded_before" | "recorded_elsewhere"> {
-    const { sourceId, id, run } = deciding;
-    if (this.#newSnapshot !== undefined) await this.#recordSnapshot(tx, this.#newSnapshot, run);
-    const row = { ...deciding, source: this.#source, kind, snapshot: "", ...related };
-    if ((await insertRow(tx, this.#access, row)) === 1) return "recorded";
-    const present = await this.find(kind, sourceId, tx);
-    return present?.id === id && present.run === run ? "recorded_before" : "recorded_elsewhere";
-  }
-
-  async readSnapshot(connection = this.#connection): Promise<RecordedSnapshot | undefined> {
-    const found = await connection.one(rowAt, this.#source, "source", snapshotId);
-    return found && JSON.parse(this.#open(found).snapshot);
-  }
-
-  /** @param snapshot recorded with the next rows; undefined: it is recorded. */
-  setSnapshot(snapshot: RecordedSnapshot | undefined): void {
-    this.#newSnapshot = snapshot;
-  }
-
-  async find(kind: ImportedKind, sourceId: number, connection = this.#connection): Promise<ImportedRow | undefined> {
-    const found = await connection.one(rowAt, this.#source, kind, sourceId);
-    return found && this.#open(found);
-  }
-
-  /** In the order of the source's ids, in constant memory. */
-  async *all(kind: "user" | "push"): AsyncGenerator<ImportedRow, undefined> {
-    for (let last = Number.MIN_SAFE_INTEGER; ; ) {
-      const batch = await this.#connection.all(rowsAfter, this.#source, kind, last, batchRows);
-      // All of them are opened first: a forged id may be one that the source does not have.
-      yield* batch.map((row) => this.#open(row));
-      last = batch.at(-1)?.rowSourceId ?? last;
-      if (batch.length < batchRows) return;
-    }
-  }
-
-  /** @param run omitted: of all runs. */
-  async counts(run = "%"): Promise<RecordedCounts> {
-    return (await this.#connection.one(countRows, this.#source, run)) ?? { users: 0, pushes: 0, ...noRelated };
-  }
-
-  /** What was done here since. @param time milliseconds since the epoch. Imported rows are older. */
-  activitySince = (time: number): Promise<Activity> => findActivity(this.#connection, time);
-
-  #open(row: StoredRow): ImportedRow & { readonly snapshot: string } {
-    const opened = reading.open(this.#access, row);
+  function open(row: StoredRow): ImportedRow & { readonly snapshot: string } {
+    const opened = reading.open(access, row);
     if (opened === undefined) {
       throw new Error(
         `The record of ${row.rowKind} ${row.rowSourceId} in the table imported_rows was changed in the database, so an import ` +
@@ -166,18 +111,64 @@ export class ImportedRows {
     return { sourceId, id, run, missingParts, snapshot, related, accountExists: row.accountId !== null };
   }
 
+  async function find(kind: ImportedKind, sourceId: number, connection = read) {
+    const found = await connection.one(rowAt, source, kind, sourceId);
+    return found && open(found);
+  }
+
+  async function readSnapshot(connection = read): Promise<RecordedSnapshot | undefined> {
+    const found = await find("source", snapshotId, connection);
+    return found && JSON.parse(found.snapshot);
+  }
+
   /** In the transaction of the first row, which an error undoes: an import that is interrupted before does not bind later ones. */
-  async #recordSnapshot(tx: Transaction, snapshot: RecordedSnapshot, run: string): Promise<void> {
-    const ids = { source: this.#source, kind: "source", sourceId: snapshotId, id: snapshotId, run };
+  async function recordSnapshot(tx: Transaction, snapshot: RecordedSnapshot, run: string): Promise<void> {
+    const ids = { source, kind: "source", sourceId: snapshotId, id: snapshotId, run };
     const row = { ...ids, missingParts: [], snapshot: JSON.stringify(snapshot), ...noRelated };
-    if ((await insertRow(tx, this.#access, row)) === 1) return;
-    const { at: _, ...recorded } = (await this.readSnapshot(tx)) ?? { at: 0 };
-    const { at: __, ...own } = snapshot;
-    if (isDeepStrictEqual(recorded, own)) return;
+    if ((await insertRow(tx, access, row)) === 1) return;
+    const recorded = await readSnapshot(tx);
+    if (isDeepStrictEqual({ ...recorded, at: 0 }, { ...snapshot, at: 0 })) return;
     throw new Error(
       "Another import has begun meanwhile, and Password Pusher has changed since. Stop it, and run this again.",
     );
   }
+
+  return {
+    find,
+    readSnapshot,
+    /** See `RecordImport`. */
+    async record(tx: Transaction, kind: ImportedKind, { related, ...deciding }: ImportRecord) {
+      const { sourceId, id, run } = deciding;
+      if (newSnapshot !== undefined) await recordSnapshot(tx, newSnapshot, run);
+      if ((await insertRow(tx, access, { ...deciding, source, kind, snapshot: "", ...related })) === 1)
+        return "recorded";
+      const present = await find(kind, sourceId, tx);
+      return present?.id === id && present.run === run ? "recorded_before" : "recorded_elsewhere";
+    },
+    /** @param snapshot recorded with the next rows; undefined: it is recorded. */
+    setSnapshot(snapshot: RecordedSnapshot | undefined): void {
+      newSnapshot = snapshot;
+    },
+    /** In the order of the source's ids, in constant memory. */
+    async *all(kind: "user" | "push"): AsyncGenerator<ImportedRow, undefined> {
+      for (let last = Number.MIN_SAFE_INTEGER; ; ) {
+        const batch = await read.all(rowsAfter, source, kind, last, batchRows);
+        // All of them are opened first: a forged id may be one that the source does not have.
+        yield* batch.map(open);
+        last = batch.at(-1)?.rowSourceId ?? last;
+        if (batch.length < batchRows) return;
+      }
+    },
+    /** @param run omitted: of all runs. */
+    async counts(run = "%"): Promise<RecordedCounts> {
+      return (await read.one(countRows, source, run)) ?? { users: 0, pushes: 0, ...noRelated };
+    },
+    /** What was done here since. @param time milliseconds since the epoch. Imported rows are older. */
+    async activitySince(time: number): Promise<Activity> {
+      const found = await read.one(activity, time, time, time, time, time, time);
+      return found ?? { views: 0, edits: 0, signIns: 0, newRows: 0 };
+    },
+  };
 }
 
 /** Adds to each row of the source its record: both are in the order of the source's ids. */
@@ -192,14 +183,14 @@ export async function* withRecords<Row extends { readonly id: number }>(
   }
 }
 
-const activity = sql<[events: number, pushId: number], { auditCount: number; edits: number }>(
+const changesOfPush = sql<[events: number, pushId: number], { auditCount: number; edits: number }>(
   `SELECT audit_count AS "auditCount", (SELECT count(*) FROM audit_entries
      WHERE push_id = pushes.id AND sequence > ? AND kind = ${auditKinds.edit}) AS edits FROM pushes WHERE id = ?`,
 );
 
 /** What happened to a push here since it was imported. Only an end by time leaves no event. */
 export async function findChanges(connection: ReadConnection, { id, related }: ImportedRow) {
-  const found = await connection.one(activity, related.auditEntries, id);
+  const found = await connection.one(changesOfPush, related.auditEntries, id);
   return { isTouched: found?.auditCount !== related.auditEntries, hasEdits: (found?.edits ?? 0) > 0 };
 }
 
@@ -209,15 +200,9 @@ const holderOfToken = sql<[digest: Buffer], { userId: number }>(
 );
 const style = sql<[], { content: Buffer }>("SELECT content FROM theme_parts WHERE name = 'style'");
 
-export type Conflicts = ReturnType<typeof createConflicts>;
-
-/** Finds existing data that conflicts with a row of the source, for a dry run. */
-export function createConflicts(connection: ReadConnection, access: AccessKeys) {
-  return {
-    findUserId: async (email: string) => (await connection.one(userByEmail, email))?.id,
-    findTokenHolder: async (apiToken: string) =>
-      (await connection.one(holderOfToken, access.digest("api_token", apiToken)))?.userId,
-    isLinkTaken: (link: LinkAddress) => isLinkTaken(connection, link),
-    findStyleSheet: async () => (await connection.one(style))?.content,
-  };
-}
+/** Existing data that conflicts with a row of the source, for a dry run. */
+export const conflicts = {
+  findUserId: async (read: ReadConnection, email: string) => (await read.one(userByEmail, email))?.id,
+  findTokenHolder: async (read: ReadConnection, digest: Buffer) => (await read.one(holderOfToken, digest))?.userId,
+  findStyleSheet: async (read: ReadConnection) => (await read.one(style))?.content,
+};

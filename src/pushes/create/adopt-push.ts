@@ -14,7 +14,7 @@ import {
   writeImportedPush,
 } from "../store/adopt-push.ts";
 import { isOwnLink } from "../store/find-link.ts";
-import { optionsBy, type PushOptions, type PushRow, pushes } from "../store/tables.ts";
+import { type PushOptions, type PushRow, pushes } from "../store/tables.ts";
 import type { EndReason } from "../stored-values.ts";
 import type { UploadDeps } from "./received-files.ts";
 import { PendingUpload } from "./upload.ts";
@@ -90,7 +90,7 @@ export async function adoptPush(deps: PushImportDeps, push: ImportedPush, record
 
 async function sealRows(deps: PushImportDeps, push: ImportedPush, upload: PendingUpload): Promise<ImportedPushRows> {
   const { vault, random } = deps;
-  const { open, urlToken, ownerId } = push;
+  const { open, urlToken, ownerId, end, trail: allEvents, ...takenOver } = push;
   const secrets = await hashPassphrase(deps, open?.passphrase ?? "", ownerId !== null, client);
   const { passphraseSalt, passphraseHash } = secrets;
   const id = await deps.ids.next();
@@ -102,18 +102,16 @@ async function sealRows(deps: PushImportDeps, push: ImportedPush, upload: Pendin
       content: { payload: open.payload, files: listFiles(positionFiles(upload.files)) },
       random,
     });
+  // A tombstone has no trail.
+  const events = ownerId === null && open === null ? [] : allEvents;
   const row = {
+    ...takenOver,
     ...identity,
-    createdAt: push.createdAt,
-    updatedAt: push.updatedAt,
     expiresAt: expiryOf(push),
-    endedAt: push.end?.at ?? null,
-    endReason: push.end?.reason ?? null,
-    expireAfterDays: push.expireAfterDays,
-    expireAfterViews: push.expireAfterViews,
-    views: push.views,
-    refusals: push.refusals,
-    ...optionsBy((option) => push[option]),
+    endedAt: end?.at ?? null,
+    endReason: end?.reason ?? null,
+    storedBytes: Buffer.byteLength(open?.payload ?? "") + upload.storedBytes,
+    auditCount: events.length,
     encryption: "none",
     encryptionCheck: null,
     isAnswer: 0,
@@ -122,18 +120,14 @@ async function sealRows(deps: PushImportDeps, push: ImportedPush, upload: Pendin
     ...sealedColumns(vault, identity, push),
     tokenSealed: await sealLink(deps, id, push),
   } as const;
-  const isTombstone = ownerId === null && open === null;
-  const events = isTombstone ? [] : push.trail;
   const trail = importedTrail(events);
   return {
     row,
     link: vault.urlTokens.addressOf(urlToken),
     trail,
-    eventCount: events.length,
     linkDeliveries: await sealLinkDeliveries(deps, row, trail),
     sealed: content && { rowSecret: content.rowSecretSealed, payload: content.payloadSealed },
     files: content?.files ?? [],
-    storedBytes: Buffer.byteLength(open?.payload ?? "") + upload.storedBytes,
   };
 }
 

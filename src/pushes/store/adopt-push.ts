@@ -9,17 +9,15 @@ import { addToTotal, insertFiles, insertPayload, insertPush, writeRowSecret } fr
 
 /** The sealed rows of a push from another installation. */
 export interface ImportedPushRows {
-  readonly row: PushRow;
+  /** `auditCount`: the events that the entries of the trail count. */
+  readonly row: PushRow & { readonly storedBytes: number; readonly auditCount: number };
   readonly link: LinkAddress;
   /** null: the push has ended. */
   readonly sealed: { readonly rowSecret: Buffer; readonly payload: Buffer } | null;
   readonly files: readonly FileRow[];
-  readonly storedBytes: number;
   readonly trail: readonly ImportedEntry[];
   /** The link deliveries of the trail's entries. */
   readonly linkDeliveries: readonly LinkDeliveryRow[];
-  /** How many events the entries of the trail count. */
-  readonly eventCount: number;
 }
 
 /** Another push has this url_token. Undoes the transaction. */
@@ -42,17 +40,16 @@ export async function writeImportedPush(
   engine: Database["engine"],
   rows: ImportedPushRows,
 ): Promise<void> {
-  const { row, link, sealed, files, storedBytes, eventCount } = rows;
+  const { row, link, sealed, files } = rows;
   // Another import may have taken it.
   const taken = await tx.run(insertLink, ...importedLinks.values({ digest: link.importedDigest, pushId: row.id }));
   if (taken !== 1) throw new LinkTakenError();
   const rowSecretId = sealed === null ? noRowSecret : await writeRowSecret(tx, engine, row.id, sealed.rowSecret);
-  const values = { ...row, storedBytes, rowSecretId, auditCount: eventCount };
-  await tx.run(insertPush, ...newPushes.values(values));
+  await tx.run(insertPush, ...newPushes.values({ ...row, rowSecretId }));
   if (sealed !== null) {
     await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: sealed.payload }));
     // Only SQLite updates this total with each write.
-    if (row.ownerId === null && capabilitiesOf[engine].storedTotals) await tx.run(addToTotal, storedBytes);
+    if (row.ownerId === null && capabilitiesOf[engine].storedTotals) await tx.run(addToTotal, row.storedBytes);
   }
   await insertFiles(tx, row.id, files);
   await writeTrail(tx, row.id, rows.trail);

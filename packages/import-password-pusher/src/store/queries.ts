@@ -1,5 +1,4 @@
-import type { LockboxColumn } from "../lockbox.ts";
-import type { RelatedCounts } from "../source.ts";
+import type { SourceCounts } from "../source.ts";
 import type { Cell, SourceRecord } from "./source-rows.ts";
 import type { SourceTable, SourceTables } from "./source-tables.ts";
 
@@ -19,18 +18,20 @@ const largeColumns = {
 const attachedToPushes = "a.record_type = 'Push' AND a.name = 'files'";
 
 /** Rows that belong to a push `p`, which may be missing. */
-const related = {
-  auditEntries: { table: "audit_logs", from: "audit_logs l LEFT JOIN pushes p ON p.id = l.push_id" },
-  notifications: {
+const related = [
+  { kind: "auditEntries", table: "audit_logs", from: "audit_logs l LEFT JOIN pushes p ON p.id = l.push_id" },
+  {
+    kind: "notifications",
     table: "notify_by_emails",
     from: `notify_by_emails n LEFT JOIN audit_logs l ON l.id = n.audit_log_id
       LEFT JOIN pushes p ON p.id = l.push_id`,
   },
-  files: {
+  {
+    kind: "files",
     table: "active_storage_attachments",
     from: `active_storage_attachments a LEFT JOIN pushes p ON p.id = a.record_id WHERE ${attachedToPushes}`,
   },
-} as const;
+] as const;
 
 /** All queries of the source, in SQL that its three engines understand. Tables are paged by id, in constant memory. */
 export class SourceQueries {
@@ -76,7 +77,7 @@ export class SourceQueries {
   }
 
   /** `id` and `value` of a column's newest or oldest encrypted values, without very long ones. */
-  async sealedValues({ table, column }: LockboxColumn, order: "ASC" | "DESC", limit: number) {
+  async sealedValues(table: SourceTable, column: string, order: "ASC" | "DESC", limit: number) {
     if (!this.#tables.hasColumn(table, column)) return [];
     return await this.#all(
       `SELECT id, ${column} AS value FROM ${table}
@@ -143,17 +144,18 @@ export class SourceQueries {
     );
   }
 
-  count(table: "users" | "pushes"): Promise<number> {
-    return this.#count(`FROM ${table}`);
-  }
-
-  /** Counts rows of pushes, and those of them whose push is not in the database. */
-  async countRelated(kind: keyof RelatedCounts) {
-    const { table, from } = related[kind];
-    if (!this.has(table)) return { all: 0, withoutPush: 0 };
-    const counts = await this.#first(`SELECT COUNT(*) AS entries, COUNT(p.id) AS present FROM ${from}`);
-    const all = Number(counts.entries);
-    return { all, withoutPush: all - Number(counts.present) };
+  /** Counts all rows, and those of them that belong to pushes which are not in the database. */
+  async counts(): Promise<SourceCounts> {
+    const [users, pushes] = [await this.#count("FROM users"), await this.#count("FROM pushes")];
+    const all = { auditEntries: 0, notifications: 0, files: 0 };
+    const withoutPush = { ...all };
+    for (const { kind, table, from } of related) {
+      if (!this.has(table)) continue;
+      const counts = await this.#first(`SELECT COUNT(*) AS entries, COUNT(p.id) AS present FROM ${from}`);
+      all[kind] = Number(counts.entries);
+      withoutPush[kind] = all[kind] - Number(counts.present);
+    }
+    return { users, pushes, ...all, withoutPush };
   }
 
   /** `entries`, `greatest_id` and `newest`, the time of the last change. */

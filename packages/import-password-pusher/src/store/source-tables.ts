@@ -1,5 +1,5 @@
 import { SourceError } from "../source.ts";
-import type { SourceRecord, SourceRows } from "./source-rows.ts";
+import type { SourceRows } from "./source-rows.ts";
 
 /** The columns that are read. Columns that are missing in an older installation are read as NULL. */
 const wanted = {
@@ -89,26 +89,17 @@ async function knownVersionOf(rows: SourceRows, present: ReadonlyMap<string, Rea
 }
 
 async function schemaVersionOf(rows: SourceRows): Promise<number> {
-  const versions = await rows.all("SELECT version FROM schema_migrations");
-  return versions.map(versionOf).reduce((greatest, version) => Math.max(greatest, version), 0);
-}
-
-function versionOf({ version }: SourceRecord): number {
-  return /^\d{14}$/.test(String(version)) ? Number(version) : 0;
+  const texts = (await rows.all("SELECT version FROM schema_migrations")).map(({ version }) => String(version));
+  return texts.filter((text) => /^\d{14}$/.test(text)).reduce((greatest, text) => Math.max(greatest, Number(text)), 0);
 }
 
 function warningsOf(version: number): readonly string[] {
-  if (version < schemaVersionKnown) {
-    return [
-      `This Password Pusher is older than 2.11.4 (schema ${version}): missing tables and columns are read as empty.`,
-    ];
-  }
-  if (version > schemaVersionKnown) {
-    return [
-      `This Password Pusher is newer than 2.11.4 (schema ${version}): additions of later versions are not imported.`,
-    ];
-  }
-  return [];
+  if (version === schemaVersionKnown) return [];
+  const [age, consequence] =
+    version < schemaVersionKnown
+      ? ["older", "missing tables and columns are read as empty"]
+      : ["newer", "additions of later versions are not imported"];
+  return [`This Password Pusher is ${age} than 2.11.4 (schema ${version}): ${consequence}.`];
 }
 
 function tooOld(what: string): SourceError {
