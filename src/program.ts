@@ -170,7 +170,7 @@ function pipe(bytes: Uint8Array): Promise<void> {
   });
 }
 
-/** That of a command that ran before the server, as an import does. */
+/** The signal of a command that ran before the server, as an import does. */
 let interrupted: AbortSignal | undefined;
 
 /** The first signal lets the command clean up; a second one of the same name ends the process. */

@@ -23,7 +23,7 @@ export interface AuthenticationDeps {
   readonly allowAnonymous: boolean;
   readonly allowAnonymousRequests: boolean;
   readonly requireSecondFactor: boolean;
-  /** Those that the identity provider may send; empty: none is valid. */
+  /** The tokens that the identity provider may send; empty: none is valid. */
   readonly scimTokens: readonly string[];
   readonly sessionCookies: SessionCookies;
   readonly entryCookies: TokenCookies;

@@ -35,7 +35,7 @@ export interface NewSession {
   readonly onComplete: (tx: Transaction, user: User) => Promise<void>;
 }
 
-/** Those not seen since, or begun before, have ended. */
+/** Sessions that were not seen since, or were begun before, have ended. */
 export interface SessionsSince {
   readonly idle: number;
   readonly persistentIdle: number;

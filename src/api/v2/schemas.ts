@@ -162,7 +162,7 @@ export const VersionAnswer = Type.Object({
 
 /** What this server has beside API v2, for discovery. Names never change. */
 export const features = ["fields", "sender_shown", "expires_at", "preset", "policy"] as const;
-/** Those that a server has if its settings switch them on. */
+/** A server has these if its settings switch them on. */
 export const configuredFeatures = ["sign-on", "scim"] as const;
 export const FeaturesAnswer = Type.Object({
   features: Type.Array(Type.Enum([...features, ...configuredFeatures], { type: "string" })),

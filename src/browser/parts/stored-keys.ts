@@ -10,7 +10,7 @@ interface StoredKey {
   readonly check: string;
   /** The url_token; null: the request was not made yet. */
   readonly request: string | null;
-  /** That of its recipient, for the link to send. */
+  /** The fingerprint of its recipient, for the link to send. */
   readonly fingerprint: string;
   readonly key: CryptoKey;
   /** Milliseconds since the epoch. */

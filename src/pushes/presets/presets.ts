@@ -26,7 +26,7 @@ export function createPresets({ store, clock, groupsOf }: PresetsDeps) {
   return {
     list: (scope: PresetScope): Promise<readonly StoredPreset[]> => store.list(scope),
 
-    /** Those that this caller can name, the nearest first: of two with one name, only the nearer one. */
+    /** The presets that this caller can name, the nearest first: of two with one name, only the nearer one. */
     async of(user: { readonly id: number } | null): Promise<readonly CallerPreset[]> {
       const rows = await store.listFor(user?.id ?? null);
       const isInGroups = rows.some(({ groupId }) => groupId !== null);
