@@ -181,7 +181,6 @@ const effectNames = {
   changed: "changed",
 } as const;
 
-/** The summary of a run as fields. */
 export function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
   const counts = ({ imported, importedBefore, leftOut, skipped }: Counts) => ({
     brought: imported,

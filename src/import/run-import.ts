@@ -77,7 +77,6 @@ const refusedParts = {
   property: "a property",
 } as const;
 
-/** In one sentence. */
 function refusalOf(problem: StyleSheetProblem): string {
   if (problem.reason === "too_long") return `The style sheet has more than ${problem.bytesMax} bytes.`;
   const position = `line ${problem.line}, column ${problem.column}`;

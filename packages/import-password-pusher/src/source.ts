@@ -32,7 +32,6 @@ export interface ImportSource {
   users(afterId?: number): AsyncIterable<SourceRow<SourceUser>>;
   pushes(afterId?: number): AsyncIterable<SourceRow<SourcePush>>;
   trail(pushId: number): Promise<SourceTrail>;
-  /** What all tables hold now. */
   snapshot(): Promise<SourceSnapshot>;
   /** The tables that have changed since a snapshot, with the number of rows that were added, changed or removed. */
   changesSince(tables: SourceSnapshot["tables"]): Promise<readonly SourceChange[]>;

@@ -13,7 +13,6 @@ export interface ImportEnding {
   readonly outcome: Exclude<ReportOutcome, "failed">;
   readonly isDryRun: boolean;
   readonly suppressedCount: number;
-  /** Path of the report. */
   readonly report: string | undefined;
 }
 

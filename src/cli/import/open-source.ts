@@ -12,7 +12,6 @@ import { readEnvFile } from "../settings.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
 import { objectReaderOf, type SourceEnvironment, storageLocationsOf } from "./storage-locations.ts";
 
-/** Options of the commands that read a source. */
 export interface SourceOptions {
   readonly database?: string;
   readonly storage?: readonly string[];

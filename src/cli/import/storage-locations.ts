@@ -8,7 +8,6 @@ import { WrongSettings } from "../errors.ts";
 
 export type SourceEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Where the attached files of the source are. */
 export type StorageLocations = ReturnType<typeof storageLocationsOf>;
 
 const bucketDefault = "pwpush-files";

@@ -16,7 +16,6 @@ export interface ImportedPushRows {
   readonly sealed: { readonly rowSecret: Buffer; readonly payload: Buffer } | null;
   readonly files: readonly FileRow[];
   readonly trail: readonly ImportedEntry[];
-  /** The link deliveries of the trail's entries. */
   readonly linkDeliveries: readonly LinkDeliveryRow[];
 }
 

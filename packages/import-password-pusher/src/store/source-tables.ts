@@ -63,7 +63,6 @@ export async function openSourceTables(rows: SourceRows) {
     warnings: warningsOf(version),
     has: (table: SourceTable) => (present.get(table)?.size ?? 0) > 0,
     hasColumn: (table: SourceTable, column: string) => present.get(table)?.has(column) === true,
-    /** `SELECT` all wanted columns of the table. */
     selection(table: SourceTable): string {
       const columns = wanted[table].map((column) =>
         present.get(table)?.has(column) === true ? `${table}.${column}` : `NULL AS ${column}`,
