@@ -88,17 +88,19 @@ function tokenHook(scope: NeededScope, needsToken: boolean, deps: Authentication
       done(needsToken ? new AppError("not_authenticated", "This needs an API token.") : undefined);
       return;
     }
-    findHolder(token, request.client.address, deps.accounts).then((holder) => {
-      if (holder === undefined) {
-        done(new AppError("not_authenticated", "That API token is not valid."));
-      } else if (lacksFactor(holder.user, deps)) {
-        done(factorRequired());
-      } else if (scope !== null && scope !== "any" && !holder.scopes.includes(scope)) {
-        done(new AppError("forbidden", `This API token lacks the scope "${scope}".`));
-      } else {
-        if (scope === "any" || holder.scopes.includes(scope ?? "read")) identify(request, holder.user);
-        done();
+    const admitHolder = async (): Promise<TokenHolder> => {
+      const holder = await findHolder(token, request.client.address, deps.accounts);
+      if (holder === undefined) throw new AppError("not_authenticated", "That API token is not valid.");
+      if (lacksFactor(holder.user, deps)) throw factorRequired();
+      if (scope !== null && scope !== "any" && !holder.scopes.includes(scope)) {
+        throw new AppError("forbidden", `This API token lacks the scope "${scope}".`);
       }
+      return holder;
+    };
+    request.confirmAccess = admitHolder;
+    admitHolder().then((holder) => {
+      if (scope === "any" || holder.scopes.includes(scope ?? "read")) identify(request, holder.user);
+      done();
     }, done);
   };
 }
@@ -174,19 +176,27 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
       setEntryFormToken(request, reply, deps);
       request.needsFormToken = !isProven;
     }
-    findSignInState(sessionToken, declared, deps).then((signIn) => {
+    const readSignIn = () => findSignInState(sessionToken, declared, deps);
+    readSignIn().then((signIn) => {
       if (access === "page_admin" && isNoAdministrator(signIn)) {
         // Refuse before the request is identified, so that the answer equals that for an unknown path.
         done(new AppError("not_found", "not-found"));
         return;
       }
       admit(request, signIn, access, isProven);
+      if (signIn.state !== "anonymous") {
+        request.confirmAccess = async () => {
+          const current = await readSignIn();
+          if (access === "page_admin" && isNoAdministrator(current)) throw new AppError("not_found", "not-found");
+          if (current.state !== signIn.state) throw sessionEnded();
+        };
+      }
       const path = requiredStep(access, signIn, deps);
       if (path === undefined) done();
       // A redirect would lose what was typed. The handler sends the form back; after an error, the browser has it still (see failure.tsx).
       else if (!isTyped) redirectTo(path, request, reply);
       else if (signIn.state === "lacking_factor") done(factorRequired());
-      else done(sendsBackSignedOut === true ? undefined : new AppError("not_authenticated", "This session has ended."));
+      else done(sendsBackSignedOut === true ? undefined : sessionEnded());
     }, done);
   };
 }
@@ -258,6 +268,10 @@ function requiredStep(access: RouteAccess, signIn: SignInState, deps: Authentica
 /** A service account has no person who could have one. */
 function lacksFactor({ hasSecondFactor, serviceGroupId }: User, deps: AuthenticationDeps): boolean {
   return deps.requireSecondFactor && !hasSecondFactor && serviceGroupId === undefined;
+}
+
+function sessionEnded(): AppError {
+  return new AppError("not_authenticated", "This session has ended.");
 }
 
 function factorRequired(): AppError {

@@ -60,6 +60,8 @@ declare module "fastify" {
     entryFormToken: string | null;
     /** A state change whose headers do not prove its origin, with a session or on `page_entry`: its form must carry a form token. */
     needsFormToken: boolean;
+    /** Checks again whether the request's session or token admits it, for a body that arrives later; null: it has none. @throws AppError. */
+    confirmAccess: (() => Promise<unknown>) | null;
     /** The form, if it was read already to check its token. */
     formRead: FormFields | null;
     /** The memory of the body, from its first byte until the request is answered. */

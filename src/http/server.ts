@@ -110,6 +110,7 @@ function decorate(server: FastifyInstance, deps: ServerDeps): void {
   server.decorateRequest("formToken", null);
   server.decorateRequest("entryFormToken", null);
   server.decorateRequest("needsFormToken", false);
+  server.decorateRequest("confirmAccess", null);
   server.decorateRequest("formRead", null);
   server.decorateRequest("answerHold", null);
   server.decorateRequest("bodyHold", null);
@@ -333,6 +334,7 @@ function setDefaults(request: FastifyRequest, reply: FastifyReply, listener: Lis
   request.formToken = null;
   request.entryFormToken = null;
   request.needsFormToken = false;
+  request.confirmAccess = null;
   request.formRead = null;
   request.answerHold = null;
   request.bodyHold = null;

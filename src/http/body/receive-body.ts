@@ -61,11 +61,20 @@ export const refuseFiles: TakeFile = async () => {
 /**
  * Reads the request's body by its Content-Type; without one it is a form, since some clients omit the type. A form token
  * that the request needs is checked before `takeFile` gets the first file. The body counts as held until it is answered.
- * @throws AppError unsupported_media_type, invalid_request, too_large, too_slow, unavailable, forbidden; what `takeFile` throws.
+ * @throws AppError unsupported_media_type, invalid_request, too_large, too_slow, unavailable, forbidden; what `takeFile` and
+ * `confirmAccess` throw.
  */
-export function receiveBody(request: FastifyRequest, intake: BodyIntake, takeFile: TakeFile): Promise<ReceivedBody> {
-  if (request.formRead !== null) return Promise.resolve({ encoding: "form", value: request.formRead });
-  return request.needsFormToken ? receiveProvenForm(request, intake, takeFile) : readBody(request, intake, takeFile);
+export async function receiveBody(
+  request: FastifyRequest,
+  intake: BodyIntake,
+  takeFile: TakeFile,
+): Promise<ReceivedBody> {
+  if (request.formRead !== null) return { encoding: "form", value: request.formRead };
+  const body = await (request.needsFormToken ? receiveProvenForm : readBody)(request, intake, takeFile);
+  // Threat: somebody who is about to lose access opens requests before, and sends the rest of their bodies minutes or hours later.
+  // Small bodies arrive within seconds, and a second look costs as much as they do.
+  if (!isSmall(request.raw)) await request.confirmAccess?.();
+  return body;
 }
 
 async function receiveProvenForm(
