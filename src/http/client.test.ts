@@ -33,7 +33,9 @@ test("without a proxy the connection's address is the client", () => {
     host: "push.example",
     fromTrustedProxy: false,
   });
-  expect(read(requestFrom("::ffff:203.0.113.9", {})).key).toBe("203.0.113.9");
+  for (const translated of ["::ffff:203.0.113.9", "64:ff9b::203.0.113.9"]) {
+    expect(read(requestFrom(translated, {})).key).toBe("203.0.113.9");
+  }
   const six = read(requestFrom("2001:db8:1:2:aaaa::1", {}));
   expect(six).toMatchObject({ address: "2001:db8:1:2:aaaa::1", key: "2001:db8:1:2::/64" });
   expect(read(requestFrom("2001:db8:1:2:bbbb::9", {})).key).toBe(six.key);

@@ -116,6 +116,8 @@ function withoutPort(hop: string): string {
 
 function clientKey(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
+  // RFC 6052, the well-known prefix: a translator's IPv6 address of an IPv4 client.
+  if (address.range() === "rfc6052") return new ipaddr.IPv4(address.toByteArray().slice(12)).toString();
   const network = address.parts.slice(0, 4).map((part) => part.toString(16));
   return `${network.join(":")}::/64`;
 }
