@@ -185,7 +185,8 @@ export class ForeignDatabaseError extends Error {
   static readonly sentence =
     "The database that DATABASE_URL names holds the tables of another program: give this server its own database. If it is " +
     "that of a Password Pusher in whose place this server runs, set SEALPUSH_MOVE_IN=yes to import its data before the " +
-    "start, or SEALPUSH_MOVE_IN=no to start empty. Beside a Password Pusher, run `sealpush import password-pusher`.";
+    "start, or SEALPUSH_MOVE_IN=no to start empty. Beside a Password Pusher, run `sealpush import password-pusher`. " +
+    "While SEALPUSH_MOVE_IN is set, it is SEALPUSH_DATABASE_URL that names it.";
   override readonly name = "ForeignDatabaseError";
 
   constructor() {

@@ -54,4 +54,8 @@ test("while SEALPUSH_MOVE_IN is set, sealpush move copies this server's database
     stderr: expect.stringContaining("first remove SEALPUSH_MOVE_IN"),
   });
   expect(await run("move", "--reopen", source)).toMatchObject({ exitCode: 0 });
+
+  const nowhere = Object.assign(new URL(url), { pathname: "/no_such_database" }).href;
+  const doctor = await runProgram(["doctor"], { ...environment, SEALPUSH_DATABASE_URL: nowhere });
+  expect(doctor.stdout).toMatch(/has no database no_such_database .*: create it, or check SEALPUSH_DATABASE_URL\./);
 });

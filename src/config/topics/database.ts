@@ -86,6 +86,8 @@ export function databaseConfig(
   return {
     ...location,
     ...timeouts,
+    /** The setting that has the address, in messages. */
+    setting: url.env,
     /** Connections per process. */
     poolMax,
     /** Requests that may wait for a connection; any more are rejected. */

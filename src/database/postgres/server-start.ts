@@ -3,7 +3,7 @@ import { NewerSchemaError } from "../database.ts";
 import { sqlState } from "./errors.ts";
 import { ConnectionPool } from "./pool.ts";
 
-type ServerAddress = Pick<PostgresSettings, "host" | "port" | "user" | "database" | "tls">;
+type ServerAddress = Pick<PostgresSettings, "host" | "port" | "user" | "database" | "tls" | "setting">;
 
 /** Nothing listens at the address, or its name does not resolve yet, for example while a container is not started. */
 const unavailableCodes: readonly string[] =
@@ -39,35 +39,35 @@ function sentenceOf(error: unknown, address: ServerAddress): string | undefined 
   const code = codeOf(error);
   if (state !== "") return `${server} ${refusalOf(state, messageOf(error), address)}`;
   if (code !== undefined && tlsCodes.test(code)) {
-    const how = "sslmode and sslrootcert in DATABASE_URL set what is accepted";
+    const how = `sslmode and sslrootcert in ${address.setting} set what is accepted`;
     return `The certificate of the PostgreSQL server at ${addressOf(address)} is not accepted (${code}): ${how}.`;
   }
   if (/does not support SSL/.test(messageOf(error))) {
-    return `${server} offers no TLS, and sslmode=${address.tls.mode} in DATABASE_URL asks for it.`;
+    return `${server} offers no TLS, and sslmode=${address.tls.mode} in ${address.setting} asks for it.`;
   }
   if (isNotAvailableYet(error))
-    return `${server} does not answer (${code ?? "no answer in time"}): check DATABASE_URL.`;
+    return `${server} does not answer (${code ?? "no answer in time"}): check ${address.setting}.`;
   return undefined;
 }
 
 /** The server's answer, and what to do about it. */
-function refusalOf(state: string, message: string, { user, database, tls }: ServerAddress): string {
+function refusalOf(state: string, message: string, { user, database, tls, setting }: ServerAddress): string {
   const refused = `refuses the user ${user}`;
   switch (state) {
     case "28P01":
-      return `${refused} (${state}): check the user and the password in DATABASE_URL.`;
+      return `${refused} (${state}): check the user and the password in ${setting}.`;
     case "28000":
       if (tls.mode === "disable" && /no encryption|SSL off/i.test(message))
-        return `takes no connection without TLS (${state}): add ?sslmode=verify-full, or another sslmode, to DATABASE_URL.`;
+        return `takes no connection without TLS (${state}): add ?sslmode=verify-full, or another sslmode, to ${setting}.`;
       return /role .* does not exist/.test(message)
-        ? `has no user ${user} (${state}): create it, or check DATABASE_URL.`
+        ? `has no user ${user} (${state}): create it, or check ${setting}.`
         : `${refused} (${state}): its pg_hba.conf does not allow this connection.`;
     case "3D000":
-      return `has no database ${database} (${state}): create it, or check DATABASE_URL.`;
+      return `has no database ${database} (${state}): create it, or check ${setting}.`;
     case "42501":
       return `does not let the user ${user} make tables in the database ${database} (${state}): make it the owner, or grant it CREATE on the schema.`;
     case "25006":
-      return `takes no writes (${state}): it is a standby, or set to read only. DATABASE_URL must lead to the primary.`;
+      return `takes no writes (${state}): it is a standby, or set to read only. ${setting} must lead to the primary.`;
     case "08P01":
       return /unsupported startup parameter/.test(message)
         ? `is a pooler that takes no settings of a session (${state}): set PWP__DATABASE__POOLER=transaction.`

@@ -8,6 +8,7 @@ export function postgresSettings(url: string, wish: Partial<PostgresSettings> = 
     throw new Error("This is not the address of a PostgreSQL server.");
   return {
     ...parsed.value,
+    setting: "DATABASE_URL",
     poolMax: 8,
     waitingMax: 1_000,
     connectTimeoutMs: 10_000,
