@@ -339,7 +339,7 @@ it("keeps each word of the links to the other pages whole on a narrow screen", a
   await page.goto("/admin");
   const links = await page.locator(".section-tabs a").all();
   const heights = await Promise.all(links.map(async (link) => (await link.boundingBox())?.height));
-  expect(heights).toEqual(links.map(() => 40));
+  expect(heights).toEqual(links.map(() => 44));
 });
 
 it.each(languages.map(({ locale }) => locale.tag))(

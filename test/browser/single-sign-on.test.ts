@@ -161,7 +161,7 @@ const shown: readonly PageState[] = [
       await page.goto("/users/single_sign_on");
       await page.locator("details.confirm summary").click();
       await page.locator("#password").fill("wrong");
-      await page.locator("details.confirm button").click();
+      await page.locator("details.confirm button[type=submit]").click();
       await page.locator("#password_problem").waitFor();
     },
   },
