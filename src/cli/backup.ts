@@ -111,7 +111,7 @@ function backupSentences({ manifest, readBack }: BackupReport, to: string): read
 function described({ counts, createdAt, keyIds }: Manifest): string {
   const { pushes, livePushes, files, users } = counts;
   return (
-    `the state of ${new Date(createdAt).toISOString()}, ${counted(pushes, "push", "pushes")} (${livePushes} of them live, with ` +
+    `the state of ${new Date(createdAt).toISOString()}, ${counted(pushes, "push")} (${livePushes} of them live, with ` +
     `${counted(files, "file")}), ${counted(users, "user")}, encrypted under ${keyIds.length === 1 ? "key" : "keys"} ${keyIds.join(", ")}`
   );
 }
@@ -229,7 +229,7 @@ function restoreSentences({ manifest, pushesEnded, cleared }: RestoreReport, req
   return [
     `Restored to ${config.dataDir}: ${described(manifest)}.`,
     endedAll
-      ? `Ended ${counted(pushesEnded, "push", "pushes")}: their links do not work any more.`
+      ? `Ended ${counted(pushesEnded, "push")}: their links do not work any more.`
       : `Live pushes have the views they had at the backup${pushesEnded === 0 ? "" : `, except ${pushesEnded}, which have ended because the backup does not contain their files`}.`,
     `Ended ${counted(sessionsEnded, "session")}; links in emails are invalid; dropped ${counted(emailsDropped, "queued email")}.`,
     "Download addresses are invalid, retrievals cannot be repeated, and unfinished uploads were dropped.",

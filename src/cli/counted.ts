@@ -1,4 +1,4 @@
 /** A number with its noun, such as "1 file" or "2 pushes". */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : noun.endsWith("sh") ? "es" : "s"}`;
 }

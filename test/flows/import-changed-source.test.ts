@@ -115,6 +115,11 @@ test("a changed source is refused with what was done on both sides and the lines
   expect(again.stderr).toContain("  Done here since  1 view, 1 sign-in, 1 new row\n");
   expect(await pushes.find(linkOf(11), stranger)).toMatchObject({ expired: false });
 
+  const bob = await accounts.findUserByEmail(users[2]?.email ?? "");
+  await app.app.domain.deleteAccount(bob?.id ?? 0, null);
+  const gone = await target.run(installation);
+  expect(gone.stderr).toMatch(/Done here since {2}.*[0-9]+ ended pushes, 1 deleted account, 1 sign-in, 1 new row\n/);
+
   const fresh = makeImportTarget();
   expect((await fresh.run(installation)).exitCode).toBe(3);
 });

@@ -3,6 +3,7 @@ import { sep } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { ownDatabaseName } from "../../config/topics/move-in.ts";
 import type { SourceChangedError } from "../../import/run-import.ts";
+import { counted } from "../counted.ts";
 import type { SourceOptions } from "./open-source.ts";
 
 /**
@@ -15,11 +16,9 @@ export function changedSourceLines(
   options: SourceOptions,
   mark: string | undefined,
 ): readonly string[] {
-  const { views, edits, signIns, newRows } = activity;
-  const counts = Object.entries({ view: views, edit: edits, "sign-in": signIns, "new row": newRows });
-  const done = counts
+  const done = Object.entries(activity)
     .filter(([, count]) => count > 0)
-    .map(([what, count]) => `${count} ${what}${count === 1 ? "" : "s"}`);
+    .map(([what, count]) => counted(count, what));
   const exchanged = "other rows under the same ids: --database is another copy of it";
   const databaseUrl = ownDatabaseName(config.moveIn);
   const command =

@@ -5,7 +5,7 @@ import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticat
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { authenticated, converted, harmless, integer, text } from "../../database/table.ts";
-import { auditKinds } from "../../pushes/stored-values.ts";
+import { auditKinds, endReasons } from "../../pushes/stored-values.ts";
 import { noRelated, readParts, writeParts } from "../source-values.ts";
 
 /** `source`: the snapshot of the source, which is recorded with the first row. */
@@ -64,26 +64,22 @@ const countRows = sql<[source: string, run: string], RecordedCounts>(
    FROM imported_rows WHERE source = ? AND run LIKE ?`,
 );
 
-export interface Activity {
-  readonly views: number;
-  /** Pushes that were edited or ended by hand. */
-  readonly edits: number;
-  /** Accounts that were signed in to. */
-  readonly signIns: number;
-  /** Pushes, accounts and requests that were created here. */
-  readonly newRows: number;
-}
+/** What people did in this installation, by the noun that is counted. Pushes without an owner have no audit entries. */
+export type Activity = Readonly<Record<string, number>>;
 
 const activity = sql<number[], Activity>(
   `SELECT
-     (SELECT coalesce(sum(times), 0) FROM audit_entries WHERE kind = ${auditKinds.view} AND created_at >= ?) AS views,
-     (SELECT count(*) FROM audit_entries
-       WHERE kind IN (${auditKinds.edit}, ${auditKinds.expire}) AND created_at >= ?) AS edits,
-     (SELECT count(*) FROM users WHERE last_signed_in_at >= ?) AS "signIns",
+     (SELECT coalesce(sum(times), 0) FROM audit_entries WHERE kind = ${auditKinds.view} AND created_at >= ?) AS view,
+     (SELECT count(*) FROM audit_entries WHERE kind = ${auditKinds.edit} AND created_at >= ?) AS edit,
+     (SELECT count(*) FROM imported_links JOIN pushes ON pushes.id = imported_links.push_id
+       WHERE ended_at >= ? AND end_reason <> ${endReasons.time}) AS "ended push",
+     (SELECT count(*) FROM imported_rows WHERE kind = 'user'
+       AND NOT EXISTS (SELECT 1 FROM users WHERE users.id = imported_rows.id)) AS "deleted account",
+     (SELECT count(*) FROM users WHERE last_signed_in_at >= ?) AS "sign-in",
      (SELECT count(*) FROM pushes WHERE created_at >= ?
        AND NOT EXISTS (SELECT 1 FROM imported_links WHERE imported_links.push_id = pushes.id))
      + (SELECT count(*) FROM users WHERE created_at >= ?)
-     + (SELECT count(*) FROM requests WHERE created_at >= ?) AS "newRows"`,
+     + (SELECT count(*) FROM requests WHERE created_at >= ?) AS "new row"`,
 );
 
 const batchRows = 1_000;
@@ -165,8 +161,7 @@ export function createImportedRows(read: ReadConnection, access: AccessKeys, sou
     },
     /** What was done here since. @param time milliseconds since the epoch. Imported rows are older. */
     async activitySince(time: number): Promise<Activity> {
-      const found = await read.one(activity, time, time, time, time, time, time);
-      return found ?? { views: 0, edits: 0, signIns: 0, newRows: 0 };
+      return (await read.one(activity, time, time, time, time, time, time, time)) ?? {};
     },
   };
 }
