@@ -47,7 +47,7 @@ const stages = (select: RegExp, insert: RegExp) =>
 
 const isInTransaction = (stage: string) => ["after takeKey", "before COMMIT"].includes(stage);
 
-test.each(stages(/FROM creation_keys WHERE/, /^INSERT INTO creation_keys/))(
+test.each(stages(/JOIN creation_keys ON/, /^INSERT INTO creation_keys/))(
   "a process that is suspended %s creates no second push",
   async (stage, statement) => {
     const headers = { authorization: `Bearer ${ada.apiToken}`, "idempotency-key": randomUUID() };

@@ -54,7 +54,7 @@ test("a process that is suspended for longer than a minute, with creations and c
   ];
   const { suspended, resumed } = deployment.suspendAt(
     0,
-    both(/FROM claim_retries WHERE push_id = \$/, /FROM creation_keys WHERE/),
+    both(/FROM claim_retries WHERE push_id = \$/, /JOIN creation_keys ON/),
     suspensionMs,
   );
   const lateAnswers = sendAll(0);
