@@ -165,7 +165,7 @@ describe("the configuration", () => {
       greetingName: undefined,
       signIn: undefined,
       openTimeoutMs: 10_000,
-      readTimeoutMs: 20_000,
+      readTimeoutMs: 60_000,
       verifiesCertificate: true,
       sender: "sealpush@push.example.com",
       replyTo: undefined,

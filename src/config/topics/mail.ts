@@ -105,7 +105,7 @@ export const mailSettings = {
       env: "PWP__MAIL__SMTP_READ_TIMEOUT",
       doc: "Seconds to wait for an answer. If the SMTP server examines each email for longer before it accepts it, raise this: the email counts as not sent, and the recipient gets it again at each attempt.",
       type: wholeUnits(secondMs, 1, timeoutSecondsMax),
-      default: "20",
+      default: "60",
     }),
     verifiesCertificate: setting({
       env: "PWP__MAIL__SMTP_OPENSSL_VERIFY_MODE",
