@@ -111,7 +111,7 @@ export class ImportResults {
     this.#report({ table, id, effect: "left_out", reason, ...problemFile(file) });
   }
 
-  /** What of an imported row is missing, or not as at the source. */
+  /** The parts of an imported row that are missing, or not as at the source. */
   reportMissing(table: Problem["table"], id: number, parts: readonly Pick<MissingPart, "reason" | "file">[]): void {
     for (const { reason, file } of parts) this.#report({ table, id, effect: "partly", reason, ...problemFile(file) });
   }

@@ -12,7 +12,8 @@ async function open(mode = "auto") {
     });
   const colours = async (cookie: string) => {
     const { body } = await fixture.server.inject({ url: "/", headers: { cookie } });
-    const pressed = /value="(\w+)" class="link-button" aria-pressed="true"/.exec(body)?.[1];
+    const [button = ""] = /<button [^>]*aria-pressed="true"[^>]*>/.exec(body) ?? [];
+    const pressed = / value="(\w+)"/.exec(button)?.[1];
     return [/<meta name="color-scheme" content="([^"]*)"/.exec(body)?.[1], pressed];
   };
   return { fixture, post, colours, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() };

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { at, entriesOf, listOf, type Tree, textOf } from "../../scripts/deploy/tree.ts";
 import type { ImageLab } from "./lab.ts";
 
-/** What of a compose file is used here; Docker's own program needs an engine. */
+/** The parts of a compose file that are used here; Docker's own program needs an engine. */
 export class ComposeProject {
   readonly #lab: ImageLab;
   readonly #folder: string;

@@ -86,7 +86,7 @@ export class DatabaseCopy implements Disposable {
     });
   }
 
-  /** Those of the marks that the database has. */
+  /** The marks that the database has. */
   marksAmong(names: readonly string[]): readonly string[] {
     const text = "SELECT name FROM meta WHERE name = ?";
     return this.#query(() => names.filter((name) => this.#connection.prepare(text).get(name) !== undefined));
