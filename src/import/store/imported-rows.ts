@@ -87,6 +87,18 @@ const batchRows = 1_000;
 const snapshotId = 0;
 export const styleSheetId = 0;
 
+function open(access: AccessKeys, row: StoredRow): ImportedRow & { readonly snapshot: string } {
+  const opened = reading.open(access, row);
+  if (opened === undefined) {
+    throw new Error(
+      `The record of ${row.rowKind} ${row.rowSourceId} in the table imported_rows was changed in the database, so an import ` +
+        "could give rows to another account. The import has stopped: restore a backup from before the change.",
+    );
+  }
+  const { sourceId, id, run, missingParts, snapshot, ...related } = opened;
+  return { sourceId, id, run, missingParts, snapshot, related, accountExists: row.accountId !== null };
+}
+
 /**
  * The rows that were imported from one source. Each is recorded in the transaction that writes it. Functions throw when they
  * find a record that this server did not write.
@@ -95,21 +107,9 @@ export function createImportedRows(read: ReadConnection, access: AccessKeys, sou
   /** Set until it is recorded. */
   let newSnapshot: RecordedSnapshot | undefined;
 
-  function open(row: StoredRow): ImportedRow & { readonly snapshot: string } {
-    const opened = reading.open(access, row);
-    if (opened === undefined) {
-      throw new Error(
-        `The record of ${row.rowKind} ${row.rowSourceId} in the table imported_rows was changed in the database, so an import ` +
-          "could give rows to another account. The import has stopped: restore a backup from before the change.",
-      );
-    }
-    const { sourceId, id, run, missingParts, snapshot, ...related } = opened;
-    return { sourceId, id, run, missingParts, snapshot, related, accountExists: row.accountId !== null };
-  }
-
   async function find(kind: ImportedKind, sourceId: number, connection = read) {
     const found = await connection.one(rowAt, source, kind, sourceId);
-    return found && open(found);
+    return found && open(access, found);
   }
 
   async function readSnapshot(connection = read): Promise<RecordedSnapshot | undefined> {
@@ -150,7 +150,7 @@ export function createImportedRows(read: ReadConnection, access: AccessKeys, sou
       for (let last = Number.MIN_SAFE_INTEGER; ; ) {
         const batch = await read.all(rowsAfter, source, kind, last, batchRows);
         // All of them are opened first: a forged id may be one that the source does not have.
-        yield* batch.map(open);
+        yield* batch.map((row) => open(access, row));
         last = batch.at(-1)?.rowSourceId ?? last;
         if (batch.length < batchRows) return;
       }
