@@ -103,3 +103,20 @@ test.each([
   expect(await held.finish()).toBe(status);
   expect(await made()).toEqual(before);
 });
+
+test("a session that ends while the files of a form arrive creates nothing, and none of them is left", async () => {
+  const email = "uploader@example.com";
+  const sender = await signInClient(app, email, { join: true });
+  const headers = { ...ownPage, cookie: sender.cookie(), "content-type": `multipart/form-data; boundary=${boundary}` };
+  expect(await (await hold("/p", headers, multipartBody())).finish()).toBe(303);
+  const before = await made();
+  const held = await hold("/p", headers, multipartBody());
+  await app.app.domain.accounts.setDisabled(
+    (await app.app.domain.accounts.findUserByEmail(email))?.id ?? 0,
+    true,
+    shell,
+  );
+  expect(await held.finish()).toBe(401);
+  expect(await made()).toEqual(before);
+  expect(await countRows(app.app.domain.db, "uploads")).toBe(0);
+});
