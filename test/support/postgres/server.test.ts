@@ -1,6 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { createServer } from "node:net";
 import { resolve } from "node:path";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
@@ -49,6 +50,18 @@ describe("a server for a single test", () => {
     await server[Symbol.asyncDispose]();
     await expect(rowsOf(server.url(), "SELECT 1")).rejects.toThrow(/ECONNREFUSED/);
     expect(existsSync(server.cluster.folder)).toBe(false);
+  });
+
+  it("does not start where another has one of its addresses", async () => {
+    await using server = await startPostgres({ settings: { listen_addresses: "127.0.0.1, 127.0.0.2" } });
+    await server.stop();
+    const other = createServer().listen(server.port, "127.0.0.2");
+    await once(other, "listening");
+    await expect(server.start()).rejects.toThrow(/127\.0\.0\.2.*Address already in use/);
+    other.close();
+    await once(other, "close");
+    await server.start();
+    expect(await rowsOf(server.url(), "SELECT 1 AS x")).toEqual([{ x: 1 }]);
   });
 
   it("ends with the process that started it, even if that process is killed", async () => {

@@ -56,6 +56,8 @@ class Server implements PostgresServer {
 
   async start(): Promise<void> {
     const { folder, dataFolder, programs, runAs } = this.cluster;
+    // It starts as long as it gets one of its addresses, and then another server answers at the others.
+    let refused: string | undefined;
     this.#running = await startGuarded({
       folder,
       runAs,
@@ -65,9 +67,14 @@ class Server implements PostgresServer {
       readyLine: /database system is ready to accept/,
       onLine: (line) => {
         this.logLines.push(line);
+        if (/Address already in use/.test(line)) refused = line;
         if (this.logLines.length > logLinesMax) this.logLines.shift();
       },
     });
+    if (refused !== undefined) {
+      await this.kill();
+      throw new Error(refused);
+    }
   }
 
   async stop(): Promise<void> {
