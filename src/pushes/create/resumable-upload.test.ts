@@ -230,6 +230,26 @@ describe("unfinished uploads", () => {
     expect(small.filter(({ status }) => status === "fulfilled")).toHaveLength(6);
   });
 
+  test("of all clients in one IPv6 /48 are limited to twice those of one client, so that it does not take all places", async () => {
+    await using fixture = await openTestDomain({
+      environment: {
+        PWP__FILES__ALLOW_ANONYMOUS: "true",
+        PWP__FILES__MAX_FILE_UPLOADS: "2",
+        PWP__FILES__MAX_PUSH_BYTES: "100",
+      },
+    });
+    const { pushes } = fixture.domain;
+    const opened = async (clients: readonly string[], sizeBytes: number) => {
+      const all = clients.map((client) => open(pushes, patternBytes(sizeBytes), { ...stranger, client }));
+      return (await Promise.allSettled(all)).filter(({ status }) => status === "fulfilled").length;
+    };
+    const clientsOf = (network: string) => Array.from({ length: 20 }, (_, at) => `${network}:${at.toString(16)}::/64`);
+    expect(await opened(clientsOf("2001:db8:1"), 1)).toBe(12);
+    expect(await opened(clientsOf("2001:db8:2"), 100)).toBe(6);
+    // Neither neighbours nor IPv4 addresses share these places.
+    expect(await opened(["2001:db8:10:1::/64", "2001:db8:0:1::/64", "192.0.2.1"], 1)).toBe(3);
+  });
+
   test("count in the quotas of their sender", async () => {
     await using fixture = await openTestDomain({
       environment: { PWP__FILES__ALLOW_ANONYMOUS: "true", PWP__ACCOUNT_BYTES_PER_DAY: "100000" },

@@ -1,6 +1,7 @@
 import { capabilitiesOf, type Database, type Engine, type Transaction } from "../../database/database.ts";
 import { type Statement, sql, type Value } from "../../database/statement.ts";
 import type { NewRowOf, RowOf, StoredRowOf } from "../../database/table.ts";
+import { keysOfWidestNetwork } from "../../limits/client-shares.ts";
 import { newRowSecrets, resumableUploads, uploads } from "./tables.ts";
 import { destroyRowSecret, queueBlob, sqlOfFreeRows, takeUpload } from "./write-operations.ts";
 
@@ -24,6 +25,7 @@ export interface Progress {
   readonly runUntil: number | null;
 }
 
+/** For one sender. The clients of one IPv6 /48 have twice as much together, so that no network takes all places. */
 export interface SenderBounds {
   readonly countMax: number;
   readonly bytesMax: number;
@@ -48,6 +50,7 @@ const held = <Parameters extends readonly Value[]>(condition: string): Statement
   );
 const heldByUser = held<[ownerId: number]>("owner_id = ?");
 const heldByClient = held<[client: string]>("owner_id IS NULL AND client = ?");
+const heldBetween = held<[firstClient: string, endClient: string]>("owner_id IS NULL AND client >= ? AND client < ?");
 const countAll = sql<[], { count: number }>(
   `SELECT count(*) AS count FROM (SELECT 1 FROM resumable_uploads LIMIT ${uploadsMax}) AS waiting`,
 );
@@ -102,6 +105,21 @@ async function discard(tx: Transaction, digest: Buffer, run?: number): Promise<b
   return true;
 }
 
+async function isSenderFull(
+  tx: Transaction,
+  { ownerId, client, sizeBytes }: NewResumableUpload,
+  { countMax, bytesMax }: SenderBounds,
+): Promise<boolean> {
+  const isFull = ({ count, bytes }: Held, shares: number) =>
+    count >= countMax * shares || bytes + sizeBytes > bytesMax * shares;
+  const nothing = { count: 0, bytes: 0 };
+  if (ownerId !== null) return isFull((await tx.one(heldByUser, ownerId)) ?? nothing, 1);
+  if (isFull((await tx.one(heldByClient, client)) ?? nothing, 1)) return true;
+  const network = keysOfWidestNetwork(client);
+  if (network === undefined) return false;
+  return isFull((await tx.one(heldBetween, network.first, network.end)) ?? nothing, network.shares);
+}
+
 async function insert(tx: Transaction, engine: Engine, upload: NewResumableUpload, now: number): Promise<void> {
   const { keySealed, keyId, ...row } = upload;
   const id = capabilitiesOf[engine].rowSecretId === "push" ? keyId : null;
@@ -116,10 +134,7 @@ function uploadRows(db: Pick<Database, "engine" | "read" | "write" | "writeSeria
     /** @returns "sender_full", "server_full": there are too many unfinished uploads. */
     add: (upload: NewResumableUpload, bounds: SenderBounds, now: number) =>
       db.writeSerialized("uploads", async (tx) => {
-        const { ownerId, client, sizeBytes } = upload;
-        const sent = ownerId === null ? await tx.one(heldByClient, client) : await tx.one(heldByUser, ownerId);
-        const { count = 0, bytes = 0 } = sent ?? {};
-        if (count >= bounds.countMax || bytes + sizeBytes > bounds.bytesMax) return "sender_full";
+        if (await isSenderFull(tx, upload, bounds)) return "sender_full";
         if (((await tx.one(countAll))?.count ?? 0) >= uploadsMax) return "server_full";
         await insert(tx, db.engine, upload, now);
         return "added";
