@@ -49,6 +49,15 @@ export function isWithin(address: Address, networks: readonly Network[]): boolea
   return networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 }
 
+/** The name of a client, for limits: its IPv4 address or its IPv6 /64 network. */
+export function clientKey(address: Address): string {
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  // RFC 6052, the well-known prefix: a translator's IPv6 address of an IPv4 client.
+  if (address.range() === "rfc6052") return new ipaddr.IPv4(address.toByteArray().slice(12)).toString();
+  const network = address.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(":")}::/64`;
+}
+
 function bitsOf(address: Address): number {
   return address instanceof ipaddr.IPv4 ? 32 : 128;
 }

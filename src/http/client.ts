@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import ipaddr from "ipaddr.js";
-import { type Address, isWithin, parseAddress, parseNetworks } from "../base/networks.ts";
+import { clientKey, isWithin, parseAddress, parseNetworks } from "../base/networks.ts";
 
 /** The sender of a request, according to the connection and trusted proxies. */
 export interface Client {
@@ -112,14 +111,6 @@ export function createClientReader(deps: ClientReaderDeps): (request: IncomingMe
 function withoutPort(hop: string): string {
   const [, bracketed, plain] = /^\[([^\]]*)\](?::\d+)?$|^([^:]*):\d+$/.exec(hop) ?? [];
   return bracketed ?? plain ?? hop;
-}
-
-function clientKey(address: Address): string {
-  if (address instanceof ipaddr.IPv4) return address.toString();
-  // RFC 6052, the well-known prefix: a translator's IPv6 address of an IPv4 client.
-  if (address.range() === "rfc6052") return new ipaddr.IPv4(address.toByteArray().slice(12)).toString();
-  const network = address.parts.slice(0, 4).map((part) => part.toString(16));
-  return `${network.join(":")}::/64`;
 }
 
 function asText(header: string | readonly string[] | undefined): string {

@@ -70,6 +70,11 @@ export function keysOfWidestNetwork(client: string) {
   return { first: `${groups}:`, end: `${groups};`, shares: widest.shares };
 }
 
+/** The name of the largest network around a client that one sender often has as a whole: the client itself, or its IPv6 /48. */
+export function widestNetworkOf(client: string): string {
+  return networksOf(client).at(-1)?.name ?? client;
+}
+
 /** The client itself and, for IPv6, the larger networks around it. */
 export function networksOf(client: string): readonly ClientNetwork[] {
   const own = { name: client, shares: 1 };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { password } from "../support/app.ts";
-import type { CookieClient } from "../support/cookie-client.ts";
+import { CookieClient } from "../support/cookie-client.ts";
 import {
   ada,
   addPasskey,
@@ -197,6 +197,19 @@ describe("a sign-in that waits for its factor", () => {
     const owner = await fixture.signIn();
     await setUpApp(fixture, owner);
     for (let at = 0; at < 51; at += 1) await fixture.signIn();
+    expect(await isIn(owner)).toBe(true);
+  });
+
+  test("goes on waiting, however often somebody signs in elsewhere with the password alone", async () => {
+    const fixture = await openFixture();
+    const { code } = await setUpApp(fixture, await fixture.signIn());
+    const owner = new CookieClient(fixture.app, "192.0.2.1");
+    await owner.signIn(ada, password);
+    // One sender has a whole IPv6 /48.
+    const signInFrom = (address: string) => new CookieClient(fixture.app, address).signIn(ada, password);
+    for (let at = 0; at < 60; at += 1) await signInFrom(`2001:db8:1:${at.toString(16)}::1`);
+    for (let at = 0; at < 60; at += 1) await signInFrom("198.51.100.1");
+    expect((await owner.post("/users/second_factor", { code: code() })).statusCode).toBe(303);
     expect(await isIn(owner)).toBe(true);
   });
 

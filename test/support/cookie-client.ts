@@ -5,17 +5,22 @@ import type { TestApp } from "./app.ts";
 export class CookieClient {
   readonly cookies = new Map<string, string>();
   readonly #app: TestApp;
+  readonly #address: Readonly<Record<string, string>>;
 
-  constructor(app: TestApp) {
+  /** @param address as a trusted proxy reports it; absent: loopback. */
+  constructor(app: TestApp, address?: string) {
     this.#app = app;
+    this.#address = address === undefined ? {} : { "x-forwarded-for": address };
   }
 
   async get(url: string, method: "GET" | "HEAD" = "GET", headers: Readonly<Record<string, string>> = {}) {
-    return this.#keep(await this.#app.server.inject({ method, url, headers: { ...headers, cookie: this.#cookie } }));
+    const sent = { ...this.#address, ...headers, cookie: this.#cookie };
+    return this.#keep(await this.#app.server.inject({ method, url, headers: sent }));
   }
 
   async post(url: string, fields: Readonly<Record<string, string>> = {}) {
     const headers = {
+      ...this.#address,
       "content-type": "application/x-www-form-urlencoded",
       "sec-fetch-site": "same-origin",
       cookie: this.#cookie,
@@ -26,7 +31,7 @@ export class CookieClient {
 
   /** A request without a body, with the headers of a request from one of our pages. */
   async ask(method: string, url: string) {
-    const headers = { "sec-fetch-site": "same-origin", cookie: this.#cookie };
+    const headers = { ...this.#address, "sec-fetch-site": "same-origin", cookie: this.#cookie };
     return this.#keep(await this.#app.server.inject({ method: method as "GET", url, headers }));
   }
 

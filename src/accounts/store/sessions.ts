@@ -1,9 +1,11 @@
 import { minuteMs } from "../../base/clock.ts";
+import { clientKey, parseAddress } from "../../base/networks.ts";
 import { userAgentLengthMax } from "../../base/user-agent.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, Transaction, WriteConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { widestNetworkOf } from "../../limits/client-shares.ts";
 import type { ClientContext, ListedSession, Session, SessionWay, User } from "../account.ts";
 import { providerLogouts, sessions, users } from "./tables.ts";
 import { allBeyond, findUserIn, markUsed, nextId, openUser, type UserRow, userColumns } from "./users.ts";
@@ -81,10 +83,13 @@ const waitingSession = sql<[digest: Buffer, userId: number, since: number], Unop
   `SELECT ${reading.selectList} FROM sessions
    WHERE digest = ? AND user_id = ? AND waits_for_factor = 1 AND created_at > ?`,
 );
-/** Those that wait are counted alone. Threat: somebody who knows only the password signs in until the user is signed out everywhere. */
-const dropOldest = sql<[userId: number, waitsForFactor: number, keptMax: number]>(
+/** Without those that wait. Threat: somebody who knows only the password signs in until the user is signed out everywhere. */
+const dropOldest = sql<[userId: number, keptMax: number]>(
   `DELETE FROM sessions WHERE digest IN
-     (SELECT digest FROM sessions WHERE user_id = ? AND waits_for_factor = ? ORDER BY created_at DESC, digest ${allBeyond})`,
+     (SELECT digest FROM sessions WHERE user_id = ? AND waits_for_factor = 0 ORDER BY created_at DESC, digest ${allBeyond})`,
+);
+const oldestWaiting = sql<[userId: number], { digest: Buffer; address: string }>(
+  "SELECT digest, address FROM sessions WHERE user_id = ? AND waits_for_factor = 1 ORDER BY created_at, digest",
 );
 const insertSession = sessions.insertion();
 const recordSignIn = sql<[now: number, userId: number]>(
@@ -208,6 +213,24 @@ function columnsOf(session: ProviderSession | null) {
   };
 }
 
+/**
+ * Ends the oldest waiting session of the network that has most of them, until `keptMax` are left. Threat: somebody who knows only
+ * the password signs in until the user's own session no longer waits.
+ */
+async function dropWaiting(tx: Transaction, userId: number, keptMax: number): Promise<void> {
+  const waiting = await tx.all(oldestWaiting, userId);
+  const networks = [...Map.groupBy(waiting, ({ address }) => networkOf(address)).values()];
+  for (let excess = waiting.length - keptMax; excess > 0; excess -= 1) {
+    const ended = networks.reduce((one, other) => (other.length > one.length ? other : one)).shift();
+    if (ended !== undefined) await tx.run(removeSession, ended.digest);
+  }
+}
+
+function networkOf(text: string): string {
+  const address = parseAddress(text);
+  return address === undefined ? text : widestNetworkOf(clientKey(address));
+}
+
 /** Requires the accounts lock. Writes nothing when it refuses. */
 async function insert(tx: Transaction, access: AccessKeys, session: NewSession): Promise<boolean> {
   const { digest, userId, complete, replaces, client, now, perUserMax, provided, onComplete } = session;
@@ -228,7 +251,8 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
   if (replaces !== null) await tx.run(removeSession, replaces.digest);
   // Before the new session is inserted: it must stay even if the clock was set back since the others began.
   const waitsForFactor = !complete && user.hasSecondFactor;
-  await tx.run(dropOldest, userId, waitsForFactor ? 1 : 0, perUserMax - 1);
+  if (waitsForFactor) await dropWaiting(tx, userId, perUserMax - 1);
+  else await tx.run(dropOldest, userId, perUserMax - 1);
   const userAgent = client.userAgent.slice(0, userAgentLengthMax);
   const id = await nextId(tx, "sessions");
   const { address } = client;
