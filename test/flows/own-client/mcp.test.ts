@@ -259,7 +259,7 @@ describe("fields", () => {
     expect(await model.close()).toBe(0);
   });
 
-  test("a text and files are saved too, sealed ones with their passphrase, which the model does not get", async () => {
+  test("a text and files that are sealed are saved too, with their passphrase, which the model does not get", async () => {
     const program = makeClientProgram("whole", {
       SEALPUSH_SERVER: server,
       SEALPUSH_TOKEN: token,
@@ -271,18 +271,50 @@ describe("fields", () => {
       (await program.run(["push", "--passphrase", ...args], { stdin: "correct horse" })).stdout.trim();
     const model = await connect(program, ["--files", "shared"]);
     const contentOf = (path: string) => readFileSync(join(program.folder, "shared", path), "utf8");
-    for (const [folder, options] of Object.entries({ sealed: ["--e2e"], plain: [] })) {
-      const text = await model.answer("save", { push: await linkOf(options), folder: `${folder}-text` });
-      expect(text).toMatchObject({ text: join(`${folder}-text`, "secret.txt"), files: [] });
-      expect(contentOf(text.text)).toBe("correct horse");
-      const file = await model.answer("save", { push: await linkOf(["plan.txt", ...options]), folder });
-      expect(file).toMatchObject({ files: [join(folder, "plan.txt")] });
-      expect(file).not.toHaveProperty("text");
-      expect(contentOf(file.files[0])).toBe("the plan");
-    }
+    const text = await model.answer("save", { push: await linkOf(["--e2e"]), folder: "text" });
+    expect(text).toMatchObject({ text: join("text", "secret.txt"), files: [] });
+    expect(contentOf(text.text)).toBe("correct horse");
+    const file = await model.answer("save", { push: await linkOf(["plan.txt", "--e2e"]), folder: "file" });
+    expect(file).toMatchObject({ files: [join("file", "plan.txt")] });
+    expect(file).not.toHaveProperty("text");
+    expect(contentOf(file.files[0])).toBe("the plan");
+    // The server would have to check it, and this program has no terminal.
+    expect(await model.call("save", { push: await linkOf([]), folder: "checked" })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("No view was spent.") }],
+    });
+    expect(existsSync(join(program.folder, "shared", "checked"))).toBe(false);
     for (const secret of ["correct horse", "the plan", "open sesame seed"]) {
       expect(model.received.join()).not.toContain(secret);
     }
+  });
+
+  test("the passphrase that opens answers to requests is not sent for a push that a model names: the user is asked", async () => {
+    const folder = join(withFolder().folder, "shared");
+    const sent: string[] = [];
+    const client = new SealpushClient({
+      server,
+      token,
+      fetch: (input, init) => {
+        sent.push(JSON.stringify([String(input), ...new Headers(init?.headers)]));
+        return fetch(input, init);
+      },
+    });
+    const { html_url: push } = await client.create({ payload: "correct horse", passphrase: "ofthepush4711" });
+    const typed = ["mistyped", "ofthepush4711"];
+    const tools = makeTools({
+      client,
+      files: folder,
+      showsSecrets: false,
+      passphrase: "opensesame4711",
+      ask: async () => typed.shift() ?? "",
+    });
+    const save = tools.find(({ name }) => name === "save");
+    const saved = await save?.run({ push, folder: "opened" }, new AbortController().signal);
+    expect(saved).toMatchObject({ text: join("opened", "secret.txt") });
+    expect(readFileSync(join(folder, "opened", "secret.txt"), "utf8")).toBe("correct horse");
+    expect(sent.join()).toContain("ofthepush4711");
+    expect(sent.join()).not.toContain("opensesame4711");
   });
 
   test("mistakes name the field, not its value, and nothing is sent", async () => {

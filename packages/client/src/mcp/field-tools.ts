@@ -146,26 +146,36 @@ async function makeFolder(folder: string, named: string): Promise<string> {
   return target;
 }
 
-/** The passphrase of the environment is tried first, then the person is asked until they enter none. */
+/**
+ * The person is asked until they enter none. What is sealed end to end is opened here, so the passphrase of the environment is
+ * tried first. It is never sent: a model names the push, and the server could open the answers to requests with it.
+ */
 async function retrieve(
   { client, passphrase, ask }: ToolOptions,
   push: string,
   signal: AbortSignal,
 ): Promise<Retrieved> {
   const waiting = passphrase === undefined ? [] : [passphrase];
-  const askPassphrase = async () => waiting.pop() ?? ((await ask?.("Passphrase of the push: ", "hidden")) || undefined);
+  const askPerson = async () => (await ask?.("Passphrase of the push: ", "hidden")) || undefined;
+  const askPassphrase = async () => waiting.pop() ?? (await askPerson());
   let known: { readonly passphrase?: string } = {};
   for (;;) {
     try {
       return await client.retrieve(push, { signal, askPassphrase, ...known });
     } catch (error) {
       const isWrong = error instanceof ClientError && error.code === "wrong_passphrase";
-      const next = isWrong && error.sealedText === undefined ? await askPassphrase() : undefined;
+      if (!isWrong || error.sealedText !== undefined) throw error;
+      if (ask === undefined) throw new Error(passphraseIsChecked);
+      const next = await askPerson();
       if (next === undefined) throw error;
       known = { passphrase: next };
     }
   }
 }
+
+const passphraseIsChecked =
+  "This push has a passphrase that only the user can enter, and this program has no terminal to ask at. No view was spent. The user " +
+  "can open it with `sealpush open`.";
 
 interface Saving {
   readonly save: (name: string, content: AsyncIterable<Uint8Array>) => Promise<string>;
