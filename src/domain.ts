@@ -6,7 +6,6 @@ import type { AccountsDeps } from "./accounts/deps.ts";
 import type { Provider } from "./accounts/sso/provider.ts";
 import type { Clock } from "./base/clock.ts";
 import { ClockTrust } from "./base/clock-trust.ts";
-import { unavailable } from "./base/errors.ts";
 import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import { diskSpaceOf } from "./blobs/disk.ts";
@@ -360,9 +359,7 @@ function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Ac
         }
       );
     },
-    async assertRoom() {
-      if (await requestedOutbox.isFull()) throw unavailable("Too many emails wait to be sent. Try again later.", 60);
-    },
+    isFull: requestedOutbox.isFull,
     async putLink(tx, { to, locale, urlToken, retrievalStep, sealPath, ...link }, now) {
       const pathSealed = sealPath(`/p/${urlToken}${retrievalStep ? "/r" : ""}`);
       await requestedOutbox.put(tx, { to, language: locale, content: { kind: "push_link", pathSealed, ...link } }, now);

@@ -10,8 +10,9 @@ import { createEmailStore } from "./store/emails.ts";
 export const waitingMax = 10_000;
 
 /**
- * Account notifications are limited by the number of changes, only administrators invite, and only operators break glass. Emails about pushes and requests are limited per user, and
- * `isFull` is checked before one is accepted.
+ * Account notifications are limited by the number of changes, only administrators invite, and only operators break glass. `isFull` is
+ * checked before a push's link or the notification of a view is queued. An answer to a request is a push, which is larger than its
+ * email and counts in the limits of pushes.
  */
 const neverDropped: ReadonlySet<EmailKind> = new Set([
   "account_notification",

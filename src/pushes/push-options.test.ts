@@ -10,7 +10,7 @@ const unusedEmails: PushEmails = {
   notifiesOfViews: false,
   dailyMax: 0,
   findOwner: unused,
-  assertRoom: unused,
+  isFull: unused,
   putLink: unused,
   putViewNotification: unused,
 };

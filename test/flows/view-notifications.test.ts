@@ -4,7 +4,7 @@ import { sql } from "../../src/database/statement.ts";
 import { changeUsers } from "../support/access-rows.ts";
 import { startTestApp } from "../support/app.ts";
 import { countEveryone, makeDataDir, openTestDomain, signedIn, stranger } from "../support/domain.ts";
-import { countRows } from "../support/engine-database.ts";
+import { changeRows, countRows } from "../support/engine-database.ts";
 import { startMailSink } from "../support/mail-sink.ts";
 import { type Mailing, owner, startMailing } from "../support/mailing.ts";
 
@@ -110,6 +110,30 @@ test("a view whose email was not queued before a crash is notified after the res
   await using again = await startTestApp({ environment: sink.environment, dataDir });
   expect((await sink.next(owner)).subject).toContain("Your push was opened");
   expect(await countRows(again.app.domain.db, "view_notifications")).toBe(0);
+});
+
+test("view notifications wait while too many emails do, and are queued afterwards", async () => {
+  const sink = await startMailSink();
+  // Without the timetable, no email leaves the queue.
+  await using fixture = await openTestDomain({ environment: sink.environment });
+  const { accounts, pushes, db, notifyOfViews, mail } = fixture.domain;
+  const { id } = await accounts.createUser({ email: owner, password: "a long enough password", admin: false });
+  const { urlToken } = await pushes.create({ payload: "x", notifyOnView: true }, signedIn(id));
+  const view = async () => {
+    await pushes.claimView(urlToken, countEveryone, stranger);
+    await notifyOfViews(new AbortController().signal);
+    return [await countRows(db, "view_notifications"), (await mail.sizes()).waiting];
+  };
+  expect(await view()).toEqual([0, 1]);
+  await changeRows(
+    db,
+    `INSERT INTO outbox (id, email_sealed, created_at, due_at, attempts)
+     WITH RECURSIVE others(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM others WHERE number < 9999)
+     SELECT 1000 + number, email_sealed, created_at, due_at, attempts FROM outbox, others`,
+  );
+  expect(await view()).toEqual([1, 10_000]);
+  await changeRows(db, "DELETE FROM outbox WHERE id > 1000");
+  expect(await view()).toEqual([0, 3]);
 });
 
 test("no view of a push without notifications waits for an email, the last one neither", async () => {

@@ -16,7 +16,7 @@ const silentEmails: PushEmails = {
   notifiesOfViews: false,
   dailyMax: 0,
   findOwner: async () => undefined,
-  assertRoom: async () => undefined,
+  isFull: async () => false,
   putLink: async () => undefined,
   putViewNotification: async () => undefined,
 };

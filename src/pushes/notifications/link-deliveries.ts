@@ -1,5 +1,5 @@
 import { type Clock, dayMs, minuteMs } from "../../base/clock.ts";
-import { AppError, invalidFields } from "../../base/errors.ts";
+import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
 import { addProblem, type Problems } from "../../base/field-problems.ts";
 import type { Keyring, SealedRow } from "../../crypto/keyring.ts";
 import type { RowOf } from "../../database/table.ts";
@@ -150,7 +150,7 @@ export async function prepareLinkDelivery(
   const { ownerId } = row;
   if (!asksForLinkDelivery(request) || ownerId === null || storedLinkKey === undefined) return undefined;
   const { emails } = deps;
-  await emails.assertRoom();
+  if (await emails.isFull()) throw unavailable("Too many emails wait to be sent. Try again later.", 60);
   const owner = await emails.findOwner(ownerId);
   const recipients = (request.notifyEmailsTo ?? "").trim();
   const locale = (request.notifyEmailsToLocale ?? "").trim() || null;

@@ -10,8 +10,8 @@ export interface PushEmails {
   readonly dailyMax: number;
   /** undefined: the account no longer exists. */
   findOwner(ownerId: number): Promise<EmailOwner | undefined>;
-  /** @throws AppError unavailable when too many emails are queued already. */
-  assertRoom(): Promise<void>;
+  /** So many emails are queued that no further one should be caused. */
+  isFull(): Promise<boolean>;
   /** Runs in the transaction of the link delivery, so both are written or neither. */
   putLink(tx: Transaction, email: LinkEmail, now: number): Promise<void>;
   /** Runs in the transaction that deletes the notification. */

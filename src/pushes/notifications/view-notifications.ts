@@ -16,6 +16,8 @@ export async function notifyOfViews(
 ): Promise<void> {
   for (;;) {
     const notifications = await deps.store.viewNotifications.waiting(batchRows);
+    // They wait here, in rows of a few bytes, and not as emails.
+    if (notifications.length > 0 && (await deps.emails.isFull())) return;
     for (const notification of notifications) {
       if (stop.aborted) return;
       await notify(deps, notification);
