@@ -100,6 +100,7 @@ export interface EnglishMessages {
     readonly url: Message<{ max: number }>;
     readonly files: Message<{ count: number }>;
     readonly filesTooLarge: Message<{ size: string }>;
+    readonly filesUnusable: string;
     readonly range: Message<{ min: number; max: number }>;
     readonly kind: string;
     readonly field: string;

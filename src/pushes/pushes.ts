@@ -19,6 +19,7 @@ import { senderOperations } from "./read/sender.ts";
 export { becomesLink, fieldLimits, fieldTypes } from "@sealpush/age/fields";
 export { StoredFileError } from "./claim/stored-files.ts";
 export { codePointsUpTo, pushLimits } from "./create/limits.ts";
+export { nameUnusableFile } from "./create/received-files.ts";
 export { describeBulkEnding, isRestricted, readEndingNetwork } from "./maintenance/bulk-endings.ts";
 export { asksForLinkDelivery } from "./notifications/email-rules.ts";
 export { asksForPassphrase, isSealedLabel } from "./present-push.ts";

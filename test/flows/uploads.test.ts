@@ -3,6 +3,7 @@ import { makeLinkKey } from "@sealpush/age/link-key";
 import { sealText } from "@sealpush/age/seal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { patternBytes } from "../../src/crypto/stream-test-support.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { environmentOf, launchObjectStore } from "../support/s3/object-store.ts";
 import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
@@ -142,7 +143,9 @@ describe.each(["disk", "S3"])("with files on %s", (storage) => {
         form.set("push[payload]", await sealText("x", (await makeLinkKey()).recipient, ""));
         const answer = await sendForm(form);
         expect([answer.statusCode, answer.body.includes('href="#push_files"')]).toEqual([status, status === 422]);
-        if (status === 422) await expectFile(await createPush([url]), bytes);
+        if (status === 303) continue;
+        expect(answer.body).toContain(en.problems.filesUnusable);
+        await expectFile(await createPush([url]), bytes);
       }
     });
 

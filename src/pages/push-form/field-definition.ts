@@ -23,8 +23,8 @@ interface FieldBase {
   readonly isOffered?: (form: PushForm) => boolean;
   /** The label of the control; the summary of problems names the field by it. */
   readonly label: (form: PushForm, messages: Messages) => string;
-  /** Shown at the control when the domain refuses the value. */
-  readonly problem: (form: PushForm, messages: Messages) => string;
+  /** Shown at the control when the domain refuses the value. @param found what the domain says, for clients of the API. */
+  readonly problem: (form: PushForm, messages: Messages, found: readonly string[]) => string;
   /** What the folded group says where the field is set; `{count}` is the number of addresses in it. */
   readonly whenSet?: (messages: Messages) => string;
 }

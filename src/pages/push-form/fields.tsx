@@ -2,7 +2,7 @@ import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import { codePointsUpTo, isSealedLabel, type PushOption, pushLimits } from "../../pushes/pushes.ts";
+import { codePointsUpTo, isSealedLabel, nameUnusableFile, type PushOption, pushLimits } from "../../pushes/pushes.ts";
 import { type PageContext, useMessages } from "../page.ts";
 import { Checkbox, InputField, TextAreaField, TextField } from "../parts/fields.tsx";
 import type { FieldProblem } from "../parts/notice.tsx";
@@ -102,7 +102,8 @@ const pushFields = {
     group: "files",
     isOffered: mayHaveFiles,
     label: ({ edited }, { edit, newPush }) => (edited === null ? newPush.files : edit.addFiles),
-    problem: ({ edited, limits }, { edit, problems }) => {
+    problem: ({ edited, limits }, { edit, problems }, found) => {
+      if (nameUnusableFile(found)) return problems.filesUnusable;
       const bounds = { count: limits.maxFileUploads };
       return edited === null ? problems.files(bounds) : edit.filesProblem(bounds);
     },
@@ -312,9 +313,11 @@ export function hiddenFieldsOf(group: FieldGroup, sent: SentFields): readonly Hi
 
 /** The domain's problems as sentences. The form of an edit has no tabs: it shows a problem with the kind at the payload. */
 export function describeProblems(found: FieldProblems, form: PushForm, messages: Messages): PushProblems {
-  const refused = definitions.filter(([name]) => found[name] !== undefined);
   const described: Partial<Record<FieldName, string>> = Object.fromEntries(
-    refused.map(([name, field]) => [name, field.problem(form, messages)]),
+    definitions.flatMap(([name, field]) => {
+      const refused = found[name];
+      return refused === undefined ? [] : [[name, field.problem(form, messages, refused)] as const];
+    }),
   );
   const { kind, ...problems } = described;
   if (form.edited === null || kind === undefined) return described;

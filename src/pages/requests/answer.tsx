@@ -1,5 +1,5 @@
 import { receiveAnswer } from "../../http/request-fields.ts";
-import { pushLimits } from "../../pushes/pushes.ts";
+import { nameUnusableFile, pushLimits } from "../../pushes/pushes.ts";
 import type { NewAnswer, OpenRequest } from "../../requests/requests.ts";
 import { Layout } from "../layout.tsx";
 import { MessagePage } from "../message-page.tsx";
@@ -73,7 +73,11 @@ function answerForm(urlToken: string): FormDeclaration<PageRequest, NewAnswer, A
       return {
         problems: {
           ...(payload && { payload: problems.payload({ max: pushLimits.payloadCharacters.text.max }) }),
-          ...(files && { files: problems.files({ count: config.files.maxFileUploads }) }),
+          ...(files && {
+            files: nameUnusableFile(files)
+              ? problems.filesUnusable
+              : problems.files({ count: config.files.maxFileUploads }),
+          }),
         },
         refusal: payload || files ? null : requests.refused,
       };

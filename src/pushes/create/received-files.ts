@@ -56,6 +56,18 @@ export class ByteMeter {
   }
 }
 
+/** What is wrong with a file that was sent, as opposed to the number of files. */
+export const unusableFiles = {
+  unsealed: "must be age files: encryption says that they were sealed before they were sent.",
+  incomplete: "An upload is not complete.",
+  gone: "An upload does not exist, or its file is already part of a push.",
+} as const;
+
+/** @param problems of the field `files`. */
+export function nameUnusableFile(problems: readonly string[]): boolean {
+  return Object.values(unusableFiles).some((problem) => problems.includes(problem));
+}
+
 export function filesTooLarge({ files }: Pick<Config, "files">): AppError {
   return new AppError("too_large", `The files of one push may have ${files.pushBytesMax} bytes together.`);
 }

@@ -26,6 +26,7 @@ import {
   storing,
   type UploadDeps,
   type UploadedFile,
+  unusableFiles,
 } from "./received-files.ts";
 
 const addressBytes = 32;
@@ -75,7 +76,7 @@ export async function findUploadedFile(deps: Deps, address: string, actor: Actor
   const key = upload && openKey(deps, upload, address);
   if (upload === undefined || key === undefined) return undefined;
   const { fileId: id, blobKey, sizeBytes, receivedBytes, ownerId, detailsSealed } = upload;
-  if (receivedBytes < sizeBytes || upload.run !== 0) throw invalidFields({ files: ["An upload is not complete."] });
+  if (receivedBytes < sizeBytes || upload.run !== 0) throw invalidFields({ files: [unusableFiles.incomplete] });
   const { keyring } = deps.vault;
   const details = openUploadDetails({ id, detailsSealed, ownerId, key });
   if (details === undefined) throw new Error(`The details of upload ${id} do not open.`);

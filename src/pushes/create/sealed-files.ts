@@ -3,7 +3,7 @@ import type { FieldProblems } from "../../base/errors.ts";
 import { fileRefusal, readStoredFile } from "../claim/stored-files.ts";
 import type { PushDeps } from "../deps.ts";
 import type { CreatePush } from "../push.ts";
-import type { UploadedFile } from "./received-files.ts";
+import { type UploadedFile, unusableFiles } from "./received-files.ts";
 import type { PendingUpload } from "./upload.ts";
 
 /**
@@ -18,8 +18,7 @@ export async function findUnsealedFiles(
 ): Promise<FieldProblems> {
   if (encryption === undefined) return {};
   for (const file of upload?.files ?? []) {
-    if (!(await isAgeFile(blobs, file)))
-      return { files: ["must be age files: encryption says that they were sealed before they were sent."] };
+    if (!(await isAgeFile(blobs, file))) return { files: [unusableFiles.unsealed] };
   }
   return {};
 }

@@ -14,6 +14,7 @@ import {
   storing,
   type UploadDeps,
   type UploadedFile,
+  unusableFiles,
 } from "./received-files.ts";
 import { findUploadedFile } from "./resumable-upload.ts";
 
@@ -198,7 +199,7 @@ export function ownUpload(upload: Upload | undefined, actor: Actor): PendingUplo
 /** @throws AppError invalid_fields when an upload that the request names does not exist. */
 export function assertComplete(upload: PendingUpload | undefined): void {
   if (upload === undefined || upload.missing === 0) return;
-  throw invalidFields({ files: ["An upload does not exist, or its file is already part of a push."] });
+  throw invalidFields({ files: [unusableFiles.gone] });
 }
 
 /** The upload was abandoned, or stalled so long that the sweeper removed it as an orphan. */
