@@ -154,6 +154,20 @@ describe("presets of the API", () => {
     expect((await ada.create({ preset: "Short" }, `${key}-2`)).json()).toHaveProperty("preset");
   });
 
+  test("a repeat that names another preset, or none, is refused", async () => {
+    await using app = await startTestApp();
+    const ada = await user(app);
+    const scope = { userId: ada.id };
+    const settings = { expireAfterMinutes: 60, expireAfterViews: 2 };
+    for (const name of ["Short", "Brief"]) await save(app, scope, name, settings);
+    const key = "a-random-key-of-the-client";
+    expect((await ada.create({ preset: "Short" }, key)).statusCode).toBe(201);
+    for (const preset of ["Brief", "Unknown", ""]) {
+      const repeat = await ada.create({ preset }, key);
+      expect([preset, repeat.statusCode, Object.keys(repeat.json())]).toEqual([preset, 422, ["idempotency_key"]]);
+    }
+  });
+
   test("a preset that is deleted meanwhile: each push is made or refused", async () => {
     await using app = await startTestApp();
     const ada = await user(app);

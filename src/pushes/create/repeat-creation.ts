@@ -29,15 +29,20 @@ export type AskedKey = Pick<CreationKey, "userId" | "digest" | "given">;
 export function creationKeyOf({ vault }: PushDeps, request: CreatePush, { user }: Actor): AskedKey | undefined {
   const { idempotencyKey } = request;
   if (idempotencyKey === undefined || user === null) return undefined;
-  const digest = keyedHash(vault.indexKey("creation keys"), digestBytes, "digest", idempotencyKey, user.id);
-  return { userId: user.id, digest, given: givenBy(request) };
+  const hashKey = vault.indexKey("creation keys");
+  const digest = keyedHash(hashKey, digestBytes, "digest", idempotencyKey, user.id);
+  return { userId: user.id, digest, given: givenBy(request, hashKey) };
 }
 
 /** The order of the bits must not change while rows with them are stored, for a day. */
-function givenBy(request: CreatePush): number {
+function givenBy(request: CreatePush, hashKey: Buffer): number {
+  const { preset, expireAfterViews } = request;
   const options = pushOptions.keys.map((option) => request[option]);
-  const given = [request.expireAfterViews, request.preset, ...options].map((value) => value !== undefined);
-  return [namesLifetime(request), ...given].reduce((bits, isGiven, at) => bits | (isGiven ? 1 << at : 0), 0);
+  const given = [expireAfterViews, preset, ...options].map((value) => value !== undefined);
+  const bits = [namesLifetime(request), ...given].reduce((all, isGiven, at) => all | (isGiven ? 1 << at : 0), 0);
+  // Which preset, by two bytes above the bits: the names of all presets are in the database anyway.
+  const named = preset === undefined ? 0 : keyedHash(hashKey, digestBytes, "preset", preset).readUInt16BE();
+  return bits + named * 2 ** 24;
 }
 
 /** A request to create a push, as it is compared with the push that was created under its key. */
