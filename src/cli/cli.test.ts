@@ -79,6 +79,20 @@ describe("the command line", () => {
   );
 });
 
+describe("move", () => {
+  const somewhere = "sqlite:elsewhere.sqlite3";
+  it.each([
+    [["--from", "x", "--to", somewhere], 2, /^--from cannot be used: /],
+    [["--from", somewhere, "--to", "x"], 2, /^--to cannot be used: /],
+    [["--reopen", "x"], 2, /^--reopen cannot be used: /],
+    [["--from", somewhere, "--to", "postgres://a@127.0.0.1:1/b"], 1, /or check --from\.\n$/],
+  ])("names the option with a wrong address: %j", async (options, exitCode, problem) => {
+    const run = await makeTestCli().run(["move", ...options]);
+    expect(run).toMatchObject({ exitCode, stdout: "", stderr: expect.stringMatching(problem) });
+    expect(run.stderr).not.toContain("DATABASE_URL");
+  });
+});
+
 describe("serve", () => {
   it.each([[[]], [["serve"]]])("starts the server with the settings, with these arguments: %j", async (argv) => {
     const started: unknown[] = [];

@@ -7,6 +7,7 @@ import type { Database } from "../database/database.ts";
 import { embeddedFileOf } from "../database/open-database.ts";
 import { type MoveReport, moveDatabase, reopenDatabase } from "../move/move.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
+import { WrongSettings } from "./errors.ts";
 import { getMasterKeys, openDatabaseOf, refuseWithoutData } from "./open-domain.ts";
 import { getConfig, loadSettings } from "./settings.ts";
 
@@ -40,8 +41,8 @@ export function addMoveCommand(program: Command, { io }: CommandDeps): void {
 }
 
 async function runMove(io: CliIo, fromAddress: string, toAddress: string): Promise<void> {
-  const [from, to] = [configAt(io, fromAddress), configAt(io, toAddress)];
-  await refuseWithoutData(from, io);
+  const [from, to] = [configAt(io, fromAddress, "--from"), configAt(io, toAddress, "--to")];
+  await refuseWithoutData(from, io, "--from");
   const masterKeys = getMasterKeys(from, io.random);
   for (const warning of masterKeys.warnings) io.stderr(`${warning}\n`);
   await using source = await open(from, io);
@@ -66,8 +67,8 @@ function linesOf({ resumed, tables }: MoveReport, databaseName: string): readonl
 }
 
 async function runReopen(io: CliIo, address: string): Promise<void> {
-  const config = configAt(io, address);
-  await refuseWithoutData(config, io);
+  const config = configAt(io, address, "--reopen");
+  await refuseWithoutData(config, io, "--reopen");
   await using reopened = await open(config, io);
   const done = await reopenDatabase(reopened.db);
   io.stdout(
@@ -77,12 +78,19 @@ async function runReopen(io: CliIo, address: string): Promise<void> {
   );
 }
 
-/** The settings with another database. @throws WrongSettings, whose sentences never repeat the address. */
-function configAt(io: CliIo, address: string): Config {
+/** The settings with another database. @throws WrongSettings, whose sentences name the option and never repeat the address. */
+function configAt(io: CliIo, address: string, option: string): Config {
   const { given } = loadSettings(io.environment);
   const name = ownDatabaseName(given.SEALPUSH_MOVE_IN);
   const { [`${name}_FILE`]: _elsewhere, ...environment } = io.environment;
-  return getConfig({ environment: { ...environment, [name]: address } });
+  try {
+    return getConfig({ environment: { ...environment, [name]: address } });
+  } catch (error) {
+    if (!(error instanceof WrongSettings)) throw error;
+    throw new WrongSettings(
+      error.mistakes.map((mistake) => mistake.replace(`${name} cannot be used:`, `${option} cannot be used:`)),
+    );
+  }
 }
 
 async function open(config: Config, io: CliIo): Promise<AsyncDisposable & { readonly db: Database }> {

@@ -73,10 +73,10 @@ export function eventsFor(io: CliIo): Events {
 }
 
 /** @throws CommandRefused if there is no data: a command must not create an empty database in a wrong folder. */
-export async function refuseWithoutData(config: Config, io: CliIo): Promise<void> {
+export async function refuseWithoutData(config: Config, io: CliIo, option?: string): Promise<void> {
   if (!(await isMissing(config, io))) return;
   const [what, setting] = describeMissing(config);
-  throw new CommandRefused(`There is ${what} yet: start the server, create a user, or check ${setting}.`);
+  throw new CommandRefused(`There is ${what} yet: start the server, create a user, or check ${option ?? setting}.`);
 }
 
 function describeMissing({ database, moveIn }: Config): readonly [what: string, setting: string] {

@@ -83,7 +83,7 @@ async function unreachable(queries: SourceQueries, files: SourceFiles): Promise<
     const [service, count] = [textOf(record.service_name) ?? "local", wholeNumberOf(record.files) ?? 0];
     if (files.canRead(service)) continue;
     sentences.push(
-      `${count} ${count === 1 ? "file is" : "files are"} in the service ${displayableService(service)}, which --storage does not name. Name it too, or download its objects into a folder.`,
+      `${count} ${count === 1 ? "file is" : "files are"} in the service ${displayableService(service)}, whose folder or bucket is not known. Give it, or download its objects into a folder.`,
     );
   }
   return sentences;

@@ -129,7 +129,7 @@ describe("a file in an object store", () => {
 
     expect([files.canRead("minio"), files.canRead("amazon"), files.canRead("local")]).toEqual([true, false, false]);
     await expect(read(files, fileOf(content, { service: "amazon" }))).rejects.toThrow(
-      "It is in the service amazon, which --storage does not name.",
+      "It is in the service amazon, whose folder or bucket is not known.",
     );
   });
 });

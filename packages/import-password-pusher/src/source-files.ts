@@ -23,7 +23,9 @@ export function openSourceFiles({ storageFolder: folder, objects }: Pick<Install
     // One byte more than on record, so that a longer object is detected.
     if (isInStore(service)) return objects.read(service, key, sizeBytes + 1);
     if (folder !== undefined) return diskBytes(folder, key);
-    throw new SourceFileError(`It is in the service ${displayableService(service)}, which --storage does not name.`);
+    throw new SourceFileError(
+      `It is in the service ${displayableService(service)}, whose folder or bucket is not known.`,
+    );
   }
 
   return {

@@ -107,6 +107,7 @@ describe("the locations of the source's files", () => {
     [["s3://bucket/prefix"], keys, "--storage must be a folder or s3://BUCKET"],
     [["s3://bucket?secret=1"], keys, "takes the parameters endpoint, region, path_style, service and no other"],
     [["s3://bucket?endpoint=ftp://x"], keys, "The endpoint of --storage must be"],
+    [["s3://bucket"], { ...keys, PWP__FILES__S3__REGION: "a b" }, /^PWP__FILES__S3__REGION must be/],
     [["/one", "/two"], keys, "--storage names two folders"],
   ])("refuses %j", (storage, environment, reason) => {
     expect(() => storageLocationsOf(storage, environment)).toThrow(reason);

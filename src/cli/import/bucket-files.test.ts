@@ -102,7 +102,7 @@ describe("a file in a bucket", () => {
     const unnamed = await open({ ...installation, storage }, store, { PWP__FILES__S3__BUCKET: "" });
 
     expect(unnamed.warnings).toEqual([
-      expect.stringMatching(/^10 files are in the service local, which --storage does not name/),
+      expect.stringMatching(/^10 files are in the service local, whose folder or bucket is not known/),
     ]);
   });
 

@@ -56,14 +56,20 @@ function settingsOf(given: SourceEnvironment, environment: SourceEnvironment): B
       `Files in a bucket need ${prefix}ACCESS_KEY_ID and ${prefix}SECRET_ACCESS_KEY in the env file.`,
     ]);
   }
-  const region = checked("region", regionName, given.region ?? environmentOf(environment, "REGION") ?? regionDefault);
+  const named = (parameter: string) =>
+    given[parameter] === undefined ? prefix + parameter.toUpperCase() : `The ${parameter} of --storage`;
+  const region = checked(
+    named("region"),
+    regionName,
+    given.region ?? environmentOf(environment, "REGION") ?? regionDefault,
+  );
   const endpoint = given.endpoint ?? environmentOf(environment, "ENDPOINT") ?? `https://s3.${region}.amazonaws.com`;
   const withScheme = endpoint.includes("://") ? endpoint : `https://${endpoint}`;
   return {
-    endpoint: checked("endpoint", s3Endpoint, withScheme),
-    bucket: checked("bucket", bucketName, given.bucket ?? environmentOf(environment, "BUCKET") ?? bucketDefault),
+    endpoint: checked(named("endpoint"), s3Endpoint, withScheme),
+    bucket: checked(named("bucket"), bucketName, given.bucket ?? environmentOf(environment, "BUCKET") ?? bucketDefault),
     region,
-    pathStyle: checked("path_style", boolean, given.path_style ?? "true"),
+    pathStyle: checked(named("path_style"), boolean, given.path_style ?? "true"),
     accessKeyId: checked(`${prefix}ACCESS_KEY_ID`, s3Credential, accessKeyId),
     secretAccessKey: checked(`${prefix}SECRET_ACCESS_KEY`, s3Credential, secretAccessKey),
   };
@@ -77,7 +83,7 @@ function environmentOf(environment: SourceEnvironment, name: string): string | u
 function checked<T>(what: string, type: ValueType<T>, text: string): T {
   const parsed = type.parse(text);
   if (parsed.ok) return parsed.value;
-  throw new WrongSettings([`The ${what} of --storage must be ${parsed.reason ?? type.allowed}.`]);
+  throw new WrongSettings([`${what} must be ${parsed.reason ?? type.allowed}.`]);
 }
 
 export function objectReaderOf({ buckets }: StorageLocations, deps: BucketDeps): ObjectReader {
