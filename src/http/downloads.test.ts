@@ -267,6 +267,16 @@ describe("all files as one archive", () => {
     expect(reads).toHaveLength(2);
   });
 
+  test("is whole and promises no ranges, whatever range is requested", async () => {
+    const { get } = start(alphabet);
+    const whole = await get({}, "/files/zip/good1.good2");
+    const answer = await get({ range: "bytes=10-" }, "/files/zip/good1.good2");
+    expect([answer.statusCode, answer.rawPayload]).toEqual([200, whole.rawPayload]);
+    for (const { headers } of [whole, answer]) {
+      expect(["accept-ranges", "content-range", "etag"].filter((name) => name in headers)).toEqual([]);
+    }
+  });
+
   test("is 404 if one ticket is invalid, or there are too many", async () => {
     const { get, reads } = start(alphabet);
     for (const tickets of ["good.bad", "bad.good", "good.", Array(101).fill("good").join(".")]) {
