@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { isVisibleLine } from "../base/one-line.ts";
 import type { Random } from "../base/random.ts";
 import type { AccessKeys } from "../crypto/access-keys.ts";
 import { digest } from "../crypto/digests.ts";
@@ -213,11 +214,10 @@ export async function openBranding(deps: Deps) {
   };
 }
 
-/** @returns undefined: not 1 to 60 characters, or a control or formatting character among them. */
+/** @returns undefined: not 1 to 60 characters on one line, or a hidden one among them. */
 function readName(name: string): string | undefined {
   const text = name.trim();
-  const isAllowed = text !== "" && [...text].length <= brandNameCharactersMax && !/[\p{C}\p{Zl}\p{Zp}]/u.test(text);
-  return isAllowed ? text : undefined;
+  return isVisibleLine(text) && [...text].length <= brandNameCharactersMax ? text : undefined;
 }
 
 /** @returns its type; undefined: not an image of an allowed type, or too large. */

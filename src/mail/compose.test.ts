@@ -186,6 +186,11 @@ it("does not take line breaks, markup or text direction from user input", () => 
   expect(text).not.toMatch(/[\u2028\u202e\r]/);
 });
 
+it("keeps emoji of several characters, and words with joiners", () => {
+  const name = "\u{1f469}\u{1f3fd}\u200d\u{1f4bb} \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u5831\u544a";
+  expect(compose({ ...view, name }).text).toContain(name);
+});
+
 it("cuts long user input", () => {
   const { text } = compose({ ...notification, subject: "long ".repeat(1_000) });
   expect(text.length).toBeLessThan(1_000);

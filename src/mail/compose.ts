@@ -2,6 +2,7 @@ import { type ComponentChild, type CSSProperties, h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { hourMs } from "../base/clock.ts";
 import { unreachable } from "../base/errors.ts";
+import { oneLineOf } from "../base/one-line.ts";
 import { browserOf } from "../base/user-agent.ts";
 import { en, findMessages, type Messages } from "../i18n/i18n.ts";
 import { type AccountChange, type ContentOf, type Email, linkLifeMs, type ReadyContent } from "./email.ts";
@@ -253,9 +254,8 @@ function browserFact(userAgent: string): string {
   return [browser, system].filter((name) => name !== "").join(", ");
 }
 
-/** Removes line breaks and control characters, including those that change the text direction. */
 function oneLine(text: string): string {
-  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
+  const plain = oneLineOf(text);
   const characters = [...plain];
   return characters.length <= factCharactersMax ? plain : `${characters.slice(0, factCharactersMax).join("")}…`;
 }

@@ -1,3 +1,4 @@
+import { isVisibleLine } from "../../base/one-line.ts";
 import { en, findMessages, languages, type Messages } from "../../i18n/i18n.ts";
 import {
   optionalSetting,
@@ -13,8 +14,7 @@ import { accepted, boolean, oneOf, rejected, type ValueType } from "../value-typ
 function oneLine(noun: string, charactersMax: number): ValueType<string> {
   return {
     allowed: `${noun} of at most ${charactersMax} characters, on one line`,
-    parse: (text) =>
-      [...text].length > charactersMax || /[\p{C}\p{Zl}\p{Zp}]/u.test(text) ? rejected : accepted(text),
+    parse: (text) => (isVisibleLine(text) && [...text].length <= charactersMax ? accepted(text) : rejected),
   };
 }
 

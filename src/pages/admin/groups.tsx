@@ -1,3 +1,4 @@
+import { isVisibleLine } from "../../base/one-line.ts";
 import { type FormFields, textOf, wholeNumberOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
 import {
@@ -127,8 +128,8 @@ function storedFrom(typed: TypedGroup): Omit<Group, "id"> {
 function problemOf({ name, claim }: TypedGroup, { messages }: SignedInRequest): string | undefined {
   const { groupsPage } = messages.admin;
   const isReserved = name.toLowerCase() === everybodyElse.toLowerCase();
-  const isName = name !== "" && [...name].length <= groupNameMax && !/\p{C}/u.test(name) && !isReserved;
-  const isClaim = [...claim].length <= claimMax && !/\p{C}/u.test(claim);
+  const isName = isVisibleLine(name) && [...name].length <= groupNameMax && !isReserved;
+  const isClaim = claim === "" || (isVisibleLine(claim) && [...claim].length <= claimMax);
   return isName && isClaim ? undefined : groupsPage.badGroup({ max: groupNameMax });
 }
 

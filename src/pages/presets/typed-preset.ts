@@ -1,3 +1,4 @@
+import { isVisibleLine } from "../../base/one-line.ts";
 import { kindNames } from "../../base/push-kinds.ts";
 import { type FormFields, textOf, wholeNumberOf } from "../../http/body/form-fields.ts";
 import { wireName } from "../../http/errors.ts";
@@ -81,7 +82,7 @@ export function readTyped(form: FormFields): TypedPreset {
 export function presetFrom(typed: TypedPreset, { presets, problems }: Messages) {
   const found: Partial<Record<PresetField, string>> = {};
   const { name, isDefault, expireAfterViews } = typed;
-  if (name === "" || [...name].length > presetNameMax || /\p{C}/u.test(name)) {
+  if (!isVisibleLine(name) || [...name].length > presetNameMax) {
     found.name = presets.badName({ max: presetNameMax });
   }
   const views = /^\d{1,9}$/.test(expireAfterViews) ? Number(expireAfterViews) : Number.NaN;
@@ -113,7 +114,7 @@ function fieldsFrom(text: string): PresetSettings["fields"] {
     return { label, type: fieldTypes.find((type) => type === named) ?? ("text" as const) };
   });
   const isValid = ({ label }: { readonly label: string }) =>
-    label !== "" && [...label].length <= fieldLimits.label && !/\p{C}/u.test(label);
+    isVisibleLine(label) && [...label].length <= fieldLimits.label;
   const isUnique = new Set(fields.map(({ label }) => label.toLowerCase())).size === fields.length;
   return fields.length <= fieldLimits.count && isUnique && fields.every(isValid) ? fields : undefined;
 }
