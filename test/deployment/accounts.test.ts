@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
+import { processHeader } from "../support/alternating-proxy.ts";
 import { bearer } from "../support/app.ts";
 import { openDeployment } from "../support/deployment.ts";
 import { codesIn, hidden } from "../support/factor-pages.ts";
@@ -45,6 +48,31 @@ deployment.test("a change of the password at one process ends the user's other s
   await expect(signInAt(deployment.origin, email, password)).rejects.toThrow("401");
   const again = { cookie: await signInAt(deployment.origin, email, next.password) };
   expect(await atBoth(again)).toEqual([200, 200]);
+});
+
+deployment.test("a push whose sender signs out at the other process while it arrives is not created", async () => {
+  const owner = await deployment.makeUser(newEmail());
+  // Small bodies are not looked at again: they have to arrive within seconds.
+  const body = new URLSearchParams({ "push[payload]": "x".repeat(20_000), "push[kind]": "text" }).toString();
+  const headers = {
+    cookie: owner.cookie,
+    "sec-fetch-site": "same-origin",
+    "content-type": "application/x-www-form-urlencoded",
+    "content-length": String(body.length),
+    [processHeader]: "0",
+  };
+  const sending = httpRequest(`${deployment.origin}/p`, { method: "POST", headers });
+  const answered = once(sending, "response");
+  sending.write(body.slice(0, -100));
+  // What was sent before is admitted by then.
+  for (let at = 0; at < 5; at += 1) await deployment.fetch("/api/v2/version", { headers: { [processHeader]: "0" } });
+  const leaving = { cookie: owner.cookie, "sec-fetch-site": "same-origin", [processHeader]: "1" };
+  expect((await deployment.fetch("/users/sign_out", { method: "POST", headers: leaving })).status).toBe(303);
+  sending.end(body.slice(-100));
+  const [answer] = await answered;
+  expect(answer.statusCode).toBe(401);
+  answer.destroy();
+  expect((await deployment.api("/api/v2/pushes/active", { headers: bearer(owner.apiToken) })).body).toEqual([]);
 });
 
 deployment.test("an API token is valid at both, until an operator revokes it", async () => {

@@ -1,6 +1,10 @@
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { pollHeader } from "../../src/base/poll-header.ts";
+import { publicHost } from "../support/alternating-proxy.ts";
 import { bearer } from "../support/app.ts";
 import { openDeployment } from "../support/deployment.ts";
+import { makeFolder } from "../support/folders.ts";
 import type { Owner } from "../support/owner.ts";
 
 const deployment = openDeployment({ environment: { PWP__CLIENT_BYTES_PER_DAY: "200000" } });
@@ -10,6 +14,7 @@ beforeAll(async () => {
 });
 
 const from = (client: string) => ({ "x-forwarded-for": client });
+let networks = 0;
 let clients = 0;
 const newClient = () => `192.0.2.${++clients}`;
 
@@ -46,20 +51,52 @@ test("twenty guesses at both processes at once are five", async () => {
   expect(statuses.filter((status) => status === 429)).toHaveLength(15);
 });
 
+async function failToSignIn(client: string): Promise<number> {
+  const answer = await deployment.fetch("/users/sign_in", {
+    method: "POST",
+    body: new URLSearchParams({ email: "nobody@example.com", password: "wrong password" }),
+    headers: { "sec-fetch-site": "same-origin", ...from(client) },
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
 deployment.test("failed sign-ins at both processes are counted together", async () => {
   const eve = newClient();
-  const signIn = async () => {
-    const answer = await deployment.fetch("/users/sign_in", {
-      method: "POST",
-      body: new URLSearchParams({ email: "nobody@example.com", password: "wrong password" }),
-      headers: { "sec-fetch-site": "same-origin", ...from(eve) },
-    });
+  const statuses: number[] = [];
+  for (let tried = 0; tried < 12; tried += 1) statuses.push(await failToSignIn(eve));
+  expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
+});
+
+deployment.test("failed sign-ins of all clients in one IPv6 /48 are counted together at both processes", async () => {
+  networks += 1;
+  // Each in a /56 of its own.
+  const addressOf = (at: number) => `2001:db8:${networks.toString(16)}:${(at * 256).toString(16)}::1`;
+  const statuses: number[] = [];
+  for (let tried = 0; tried < 24; tried += 1) statuses.push(await failToSignIn(addressOf(tried)));
+  expect(statuses).toEqual([...Array(20).fill(401), ...Array(4).fill(429)]);
+  expect(await failToSignIn(newClient())).toBe(401);
+});
+
+test("what open pages ask of two processes gets half of the requests of a client", async () => {
+  // Beside the others, whose traffic is not limited.
+  const launch = (name: string) =>
+    deployment.launchBeside({ PWP__THROTTLING__MINUTE: "10", DATA_DIR: join(makeFolder(), name) });
+  const servers = await Promise.all(["third", "fourth"].map(launch));
+  const headers = { "x-forwarded-host": publicHost, "x-forwarded-proto": "https", ...from(newClient()) };
+  let asked = 0;
+  const ask = async (more: Readonly<Record<string, string>> = {}) => {
+    const server = servers[asked % servers.length];
+    asked += 1;
+    const answer = await fetch(`${server?.baseUrl}/api/v2/version`, { headers: { ...headers, ...more } });
     await answer.arrayBuffer();
     return answer.status;
   };
   const statuses: number[] = [];
-  for (let tried = 0; tried < 12; tried += 1) statuses.push(await signIn());
-  expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
+  for (let poll = 0; poll < 8; poll += 1) statuses.push(await ask({ [pollHeader]: "1" }));
+  for (let request = 0; request < 8; request += 1) statuses.push(await ask());
+  const times = (count: number, status: number) => Array(count).fill(status);
+  expect(statuses).toEqual([...times(5, 200), ...times(3, 429), ...times(5, 200), ...times(3, 429)]);
 });
 
 deployment.test("bytes of a client without an account are counted together", async () => {

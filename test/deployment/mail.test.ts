@@ -63,3 +63,22 @@ test("emails that a suspended process was about to send are sent by the other on
   await untilSent();
   expect(recipientsAfter(earlier)).toEqual(["bob@example.com"]);
 });
+
+test("an email that a killed process was sending is sent again by another one, with the same Message-ID", async () => {
+  const [carol, earlier] = ["carol@example.com", sink.attempts()];
+  const over = Promise.withResolvers<void>();
+  sink.holdMessages(over.promise);
+  // Nobody but the first one can send it.
+  await deployment.whileSuspended(1, async () => {
+    await create({ payload: "secret", notify_emails_to: carol });
+    await expect.poll(() => sink.attempts()).toBeGreaterThan(earlier);
+  });
+  await deployment.killAndReplace(0);
+  over.resolve();
+  // For all that the others know, it is still being sent.
+  await deployment.query("UPDATE outbox SET due_at = 0");
+  await untilSent();
+  const sent = sink.messages().filter(({ recipients }) => recipients.includes(carol));
+  expect(sent.length).toBeGreaterThan(0);
+  expect(new Set(sent.map(({ messageId }) => messageId)).size).toBe(1);
+});
