@@ -58,11 +58,8 @@ function settingsOf(given: SourceEnvironment, environment: SourceEnvironment): B
   }
   const named = (parameter: string) =>
     given[parameter] === undefined ? prefix + parameter.toUpperCase() : `The ${parameter} of --storage`;
-  const region = checked(
-    named("region"),
-    regionName,
-    given.region ?? environmentOf(environment, "REGION") ?? regionDefault,
-  );
+  const regionText = given.region ?? environmentOf(environment, "REGION") ?? regionDefault;
+  const region = checked(named("region"), regionName, regionText);
   const endpoint = given.endpoint ?? environmentOf(environment, "ENDPOINT") ?? `https://s3.${region}.amazonaws.com`;
   const withScheme = endpoint.includes("://") ? endpoint : `https://${endpoint}`;
   return {
