@@ -1,15 +1,17 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import type { PageState } from "./page-state.ts";
 import { pageStates } from "./page-states.ts";
 import type { Site } from "./site.ts";
+import type { Visit } from "./visit.ts";
 
 const require = createRequire(import.meta.url);
 /** Minified: each page gets its own copy, and reads it. */
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
+const viewport = { width: 1280, height: 720 } as const;
 const widths = [360, 1280] as const;
 const schemes = ["light", "dark"] as const;
 /** No color depends on the language, and what overlaps in the other direction does so in light, too. */
@@ -26,19 +28,50 @@ export function testLayout(
   pages: readonly PageState[] = pageStates,
   paths = new Set<string>(),
 ): void {
-  it.each(pages)("$name", async ({ show, signedIn, userAgent, allowedOrigins = [] }) => {
-    const { page } = await site.visit({
-      locale,
-      reducedMotion: "reduce",
-      allowedOrigins,
-      ...(signedIn === undefined ? {} : { signedIn }),
-      ...(userAgent === undefined ? {} : { userAgent }),
-    });
-    await show(page, site);
-    paths.add(new URL(page.url()).pathname);
-    expect(await page.locator("html").getAttribute("lang")).toBe(locale);
-    await expectAccessibleLayout(page);
+  const visitFor = shareVisits(site, locale);
+  it.each(pages)("$name", async (state) => {
+    const { page, expectNoFaults } = await visitFor(state);
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme: schemes[0] });
+    try {
+      await state.show(page, site);
+      paths.add(new URL(page.url()).pathname);
+      expect(await page.locator("html").getAttribute("lang")).toBe(locale);
+      await expectAccessibleLayout(page);
+    } finally {
+      await forget(page);
+    }
+    await expectNoFaults();
   });
+}
+
+/**
+ * The states with the same options share a visit and its page: the process of the page keeps the compiled axe. Starting a process
+ * and compiling axe take longer than all checks of a state.
+ */
+function shareVisits(site: Site, locale: string): (state: PageState) => Promise<Visit> {
+  const visits = new Map<string, Promise<Visit>>();
+  const ends: (() => Promise<void>)[] = [];
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+  return ({ signedIn, userAgent, allowedOrigins = [] }) => {
+    const options = { ...(signedIn && { signedIn }), ...(userAgent !== undefined && { userAgent }), allowedOrigins };
+    const key = JSON.stringify(options);
+    const visit =
+      visits.get(key) ?? site.visit({ ...options, locale, viewport, reducedMotion: "reduce" }, (end) => ends.push(end));
+    visits.set(key, visit);
+    return visit;
+  };
+}
+
+/** What the page has stored, and that something was typed: it would ask before the next state is shown. */
+async function forget(page: Page): Promise<void> {
+  await page.evaluate(`(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+    addEventListener("beforeunload", (event) => event.stopImmediatePropagation(), true);
+  })()`);
 }
 
 /** Checks the page in light and dark, narrow and wide, and that text of twice the size fits a narrow screen. */

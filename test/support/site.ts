@@ -10,14 +10,14 @@ import type { SiteFolder } from "./run/site-folder.ts";
 import { launchServer } from "./server.ts";
 import { connectBrowser } from "./shared-browser.ts";
 import { makeSiteAccounts } from "./site-accounts.ts";
-import { startVisit, type Visit, type VisitOptions } from "./visit.ts";
+import { type AtTheEnd, startVisit, type Visit, type VisitOptions } from "./visit.ts";
 
 /** The built server and a browser, for all tests of one file. */
 export interface Site {
   readonly baseUrl: string;
   readonly logLines: readonly string[];
-  /** A new browser profile: nothing is kept from one visit to the next. */
-  visit(options?: VisitOptions): Promise<Visit>;
+  /** A new browser profile: nothing is kept from one visit to the next. @param atTheEnd default: it ends with the test. */
+  visit(options?: VisitOptions, atTheEnd?: AtTheEnd): Promise<Visit>;
   /** Creates a push by API v2; it belongs to the user if `owned`. */
   push(fields: Readonly<Record<string, unknown>>, owned?: "owned"): Promise<SitePush>;
   /** The state of a push as its owner gets it from API v2, without a view. */
@@ -70,7 +70,7 @@ export function openSite(environment: Readonly<Record<string, string>> = {}, ope
     get logLines() {
       return site().logLines;
     },
-    visit: (options = {}) => startVisit(site().browser, site().baseUrl, options),
+    visit: (options = {}, atTheEnd) => startVisit(site().browser, site().baseUrl, options, atTheEnd),
     async push(fields, owned) {
       const answer = await request("/api/v2/pushes", {
         method: "POST",

@@ -1,5 +1,5 @@
 import { URL } from "node:url";
-import type { Browser, BrowserContext, BrowserContextOptions, Page, Response } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Cookie, Page, Response } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { administratorEmail, email, password } from "./site-accounts.ts";
 
@@ -22,7 +22,11 @@ export interface Visit {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly baseUrl: string;
+  /** Fails if a page has done something forbidden until now. The end of the visit does the same. */
+  expectNoFaults(): Promise<void>;
 }
+
+export type AtTheEnd = (end: () => Promise<void>) => void;
 
 /** Far longer than any page needs: only a failing test waits this long. */
 const waitMsMax = 60_000;
@@ -30,8 +34,14 @@ const waitMsMax = 60_000;
 /**
  * A visit that fails the test if a page does something forbidden: requests another origin, violates its content security
  * policy, opens a dialog, throws, loads a missing file, or sets a cookie without a sign-in.
+ * @param atTheEnd registers the function that ends the visit.
  */
-export async function startVisit(browser: Browser, baseUrl: string, options: VisitOptions): Promise<Visit> {
+export async function startVisit(
+  browser: Browser,
+  baseUrl: string,
+  options: VisitOptions,
+  atTheEnd: AtTheEnd = onTestFinished,
+): Promise<Visit> {
   const {
     signedIn,
     setsCookies = false,
@@ -49,15 +59,19 @@ export async function startVisit(browser: Browser, baseUrl: string, options: Vis
     found.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  onTestFinished(async () => {
+  const expectNone = (cookies: readonly Cookie[]) => {
+    expect(found.splice(0).filter((problem) => expectedErrors?.test(problem) !== true)).toEqual([]);
+    if (signedIn === undefined && !setsCookies) expect(cookies).toEqual([]);
+  };
+  atTheEnd(async () => {
     const cookies = await context.cookies();
     await context.close();
-    expect(found.filter((problem) => expectedErrors?.test(problem) !== true)).toEqual([]);
-    if (signedIn === undefined && !setsCookies) expect(cookies).toEqual([]);
+    expectNone(cookies);
   });
   if (signedIn === true) await signIn(context, email);
   if (signedIn === "administrator") await signIn(context, administratorEmail);
-  return { context, page: await context.newPage(), baseUrl };
+  const expectNoFaults = async () => expectNone(await context.cookies());
+  return { context, page: await context.newPage(), baseUrl, expectNoFaults };
 }
 
 async function signIn(context: BrowserContext, email: string): Promise<void> {
