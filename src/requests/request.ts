@@ -1,5 +1,6 @@
 import { findLock } from "@sealpush/age/age-header";
 import type { FieldProblems } from "../base/errors.ts";
+import { checkRange, type Problems } from "../base/field-problems.ts";
 import type { Config } from "../config/config.ts";
 import { codePointsUpTo } from "../pushes/pushes.ts";
 
@@ -76,7 +77,7 @@ export async function findRequestProblems(
   isAnonymous: boolean,
 ): Promise<FieldProblems> {
   const { isRecipient } = await import("@sealpush/age/seal");
-  const problems: Record<string, string[]> = {};
+  const problems: Problems = {};
   const { titleCharactersMax, noteCharactersMax, answersMax, identitySealedCharactersMax } = requestLimits;
   const { text, file } = config.kinds;
   checkText(problems, "title", { text: request.title, min: 1, max: titleCharactersMax });
@@ -84,9 +85,9 @@ export async function findRequestProblems(
   if (!request.wantsText && !request.wantsFiles) problems.wantsText = ["must be true if no files are wanted."];
   if (request.wantsText && !text.enabled) problems.wantsText = ["Text pushes are switched off on this server."];
   if (request.wantsFiles && !file.enabled) problems.wantsFiles = ["File pushes are switched off on this server."];
-  checkRange(problems, "answersMax", { value: request.answersMax, min: 1, max: answersMax });
+  checkRange(problems, "answersMax", request.answersMax, { min: 1, max: answersMax });
   const { expireAfterDays = daysDefaultOf(config) } = request;
-  checkRange(problems, "expireAfterDays", { value: expireAfterDays, min: 1, max: daysMaxOf(config) });
+  checkRange(problems, "expireAfterDays", expireAfterDays, { min: 1, max: daysMaxOf(config) });
   if (!isRecipient(request.recipient)) problems.recipient = ["must be an age recipient (age1...)."];
   if (!encryptionCheckShape.test(request.encryptionCheck))
     problems.encryptionCheck = ["must be 32 hexadecimal digits in lower case."];
@@ -99,7 +100,7 @@ export async function findRequestProblems(
 }
 
 function findAnonymousProblems({ wantsFiles, identitySealed, ownerProof }: NewRequest, config: Config): FieldProblems {
-  const problems: Record<string, string[]> = {};
+  const problems: Problems = {};
   if (wantsFiles && !config.files.allowAnonymous)
     problems.wantsFiles = ["Files need an API token or a signed-in user."];
   // Everybody who may answer could try passphrases on it: there is no account that it could be kept for.
@@ -121,7 +122,7 @@ export function daysDefaultOf(config: Pick<Config, "kinds">): number {
 }
 
 function checkText(
-  problems: Record<string, string[]>,
+  problems: Problems,
   field: string,
   { text, min, max }: { readonly text: string; readonly min: number; readonly max: number },
 ): void {
@@ -129,13 +130,4 @@ function checkText(
   if (!text.isWellFormed()) problems[field] = ["contains a lone surrogate, which is not a character."];
   else if (text.trim() === "" && min > 0) problems[field] = ["can't be blank."];
   else if (length > max) problems[field] = [`may have ${max} characters.`];
-}
-
-function checkRange(
-  problems: Record<string, string[]>,
-  field: string,
-  { value, min, max }: { readonly value: number; readonly min: number; readonly max: number },
-): void {
-  if (Number.isSafeInteger(value) && value >= min && value <= max) return;
-  problems[field] = [`must be between ${min} and ${max}.`];
 }

@@ -2,6 +2,7 @@ import { fingerprintOf } from "@sealpush/age/key-check";
 import { writeAnswer } from "@sealpush/age/sealed-content";
 import { type Clock, dayMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
+import { assertNoProblems } from "../base/field-problems.ts";
 import type { KindName } from "../base/push-kinds.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
@@ -126,11 +127,9 @@ function creation(deps: RequestDeps) {
     async create(wanted: NewRequest, actor: Actor): Promise<OwnedRequest> {
       const ownerId = actor.user?.id ?? null;
       if (ownerId === null && !config.allowAnonymousRequests) throw needsAccount();
-      const problems = await findRequestProblems(wanted, config, ownerId === null);
-      if (Object.keys(problems).length > 0) throw invalidFields(problems);
+      assertNoProblems(await findRequestProblems(wanted, config, ownerId === null));
       const policy = await deps.policies.of(actor.user);
-      const violations = findViolations(policy, { asks: kindsAsked(wanted) });
-      if (Object.keys(violations).length > 0) throw invalidFields(violations);
+      assertNoProblems(findViolations(policy, { asks: kindsAsked(wanted) }));
       if (ownerId === null) {
         const charge = await anonymousCounter.charge(actor.client, clock.now());
         if (charge.outcome === "refused") throw tooManyAttempts(charge);

@@ -1,5 +1,6 @@
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import { type FieldProblems, invalidFields } from "../../base/errors.ts";
+import { assertNoProblems, type Problems } from "../../base/field-problems.ts";
 import { isWithin, networkText, parseAddress, parseNetwork, parseNetworks } from "../../base/networks.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { InTransaction, Transaction } from "../../database/database.ts";
@@ -74,8 +75,7 @@ function tokenMaking({ clock, random, access, outbox, store }: MakingDeps) {
    */
   function prepare({ userId, name, limits, origin }: WantedToken) {
     const wanted = { name: name.trim(), scopes: allScopes, expiresInDays: null, networks: [], ...limits };
-    const problems = problemsOf(wanted);
-    if (Object.keys(problems).length > 0) throw invalidFields(problems);
+    assertNoProblems(problemsOf(wanted));
     const token = makeOpaqueToken(random, prefix);
     const now = clock.now();
     const row: NewToken = {
@@ -188,7 +188,7 @@ function inserted(apiToken: ApiToken | undefined): ApiToken {
 function problemsOf(wanted: Required<TokenLimits> & { readonly name: string }): FieldProblems {
   const { name, scopes, expiresInDays, networks } = wanted;
   const { nameCharactersMax, daysMax, networksMax } = tokenLimits;
-  const problems: Record<string, string[]> = {};
+  const problems: Problems = {};
   if (!isName(name, nameCharactersMax)) {
     problems.name = [`A name has 1 to ${nameCharactersMax} characters and no control characters.`];
   }

@@ -1,5 +1,5 @@
 import { dayMs, minuteMs } from "../../base/clock.ts";
-import { type FieldProblems, invalidFields } from "../../base/errors.ts";
+import { assertNoProblems } from "../../base/field-problems.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import {
   findViolations,
@@ -36,7 +36,7 @@ export async function judgeCreation(
   const asked = shrinkDefaults(request, settings, policy);
   const { expiresAt, expireAfterViews } = lifetimeOf(asked, settings, receivedAt);
   const maxMs = Math.min(settings.days.max * dayMs, (policy.maxMinutes ?? Infinity) * minuteMs);
-  const problems: FieldProblems = {
+  assertNoProblems({
     ...findViolations(policy, {
       kinds: kindsIn(kind, request.upload?.fileCount ?? 0),
       isSealedBefore: request.encryption !== undefined,
@@ -49,8 +49,7 @@ export async function judgeCreation(
     ...findInstantProblems(request, maxMs, receivedAt),
     // The caller did not ask for what a rule switches on, so it was not checked before.
     ...(request.notifyOnView === undefined && (await findOptionProblems(deps, asked, actor))),
-  };
-  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  });
   return asked;
 }
 

@@ -2,9 +2,9 @@ import { findLock, findLockInHeader } from "@sealpush/age/age-header";
 import { findFieldProblems } from "@sealpush/age/fields";
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
-import { addProblem, type Problems } from "../../base/field-problems.ts";
+import { addProblem, checkRange, type Problems } from "../../base/field-problems.ts";
 import { isSealable, type KindName } from "../../base/push-kinds.ts";
-import type { Config, KindSettings, Range } from "../../config/config.ts";
+import type { Config, KindSettings } from "../../config/config.ts";
 import { fieldSentence } from "../payload.ts";
 import type { Bounds, CreatePush, PushField } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
@@ -110,22 +110,11 @@ function checkLifetime(request: CreatePush, limits: LifetimeLimits, problems: Pr
   } else if (request.expireAfterMs !== undefined) {
     const whole = Number.isSafeInteger(request.expireAfterMs);
     const days = whole ? Math.ceil(request.expireAfterMs / dayMs) : Number.NaN;
-    checkRange(problems, "expireAfterDuration", { value: days, range: limits.days, unit: " days" });
-  } else if (request.expireAfterDays !== undefined) {
-    checkRange(problems, "expireAfterDays", { value: request.expireAfterDays, range: limits.days, unit: "" });
+    checkRange(problems, "expireAfterDuration", days, { ...limits.days, unit: " days" });
+  } else {
+    checkRange(problems, "expireAfterDays", request.expireAfterDays, limits.days);
   }
-  if (request.expireAfterViews !== undefined) {
-    checkRange(problems, "expireAfterViews", { value: request.expireAfterViews, range: limits.views, unit: "" });
-  }
-}
-
-export function checkRange(
-  problems: Problems,
-  field: string,
-  { value, range, unit }: { readonly value: number; readonly range: Pick<Range, "min" | "max">; readonly unit: string },
-): void {
-  if (Number.isSafeInteger(value) && value >= range.min && value <= range.max) return;
-  addProblem(problems, field, `must be between ${range.min} and ${range.max}${unit}.`);
+  checkRange(problems, "expireAfterViews", request.expireAfterViews, limits.views);
 }
 
 export function checkPayload(payload: string, kind: KindName, problems: Problems): void {

@@ -1,6 +1,6 @@
 import { dayMs } from "../../base/clock.ts";
-import { AppError, type FieldProblems, invalidFields } from "../../base/errors.ts";
-import { addProblem, type Problems } from "../../base/field-problems.ts";
+import { AppError, type FieldProblems } from "../../base/errors.ts";
+import { addProblem, assertNoProblems, checkRange, type Problems } from "../../base/field-problems.ts";
 import type { Config, Range } from "../../config/config.ts";
 import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import { leastUnder, settingsUnder } from "../../policies/policies.ts";
@@ -9,7 +9,6 @@ import { auditRecord } from "../audit/audit-trail.ts";
 import type { SpentBytes } from "../create/byte-budgets.ts";
 import {
   checkPayload,
-  checkRange,
   checkText,
   type LifetimeLimits,
   nameCharactersMax,
@@ -93,13 +92,11 @@ async function applyEdit(
   const files = await editedFiles(deps, sealed, request, upload);
   if (files === undefined) return { outcome: "changed_meanwhile" };
   const limits = leastUnder(await deps.policies.of(actor.user), deps.config.kinds[row.kind]);
-  const problems = {
+  assertNoProblems({
     ...findEditProblems(request, row, { files, config: deps.config, limits, now }),
     ...(await findOptionProblems(deps, request, actor, row)),
-  };
-  if (Object.keys(problems).length > 0) throw invalidFields(problems);
-  const violations = await findEditViolations(deps, { request, row, addedFiles: files.added.length }, actor);
-  if (Object.keys(violations).length > 0) throw invalidFields(violations);
+  });
+  assertNoProblems(await findEditViolations(deps, { request, row, addedFiles: files.added.length }, actor));
 
   let content: ContentChange | undefined;
   if (changesContent(request, upload)) {
@@ -197,8 +194,7 @@ async function explainConflict(
   if (row.sealGeneration !== read.sealGeneration) return { outcome: "changed_meanwhile" };
   if (how === "broken") throw new Error(`Payload and files of push ${read.id} do not match.`);
   // Views were used or time passed between the read and the write: report it at the field.
-  const problems = findLimitProblems(request, row, limits, now);
-  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  assertNoProblems(findLimitProblems(request, row, limits, now));
   return { outcome: "changed_meanwhile" };
 }
 
@@ -238,8 +234,7 @@ export function findEditProblems(
     readonly now: number;
   },
 ): FieldProblems {
-  const problems: Problems = {};
-  checkLimits(problems, request, { row, limits, now });
+  const problems = findLimitProblems(request, row, limits, now);
   checkText(problems, "name", request.name, nameCharactersMax);
   checkText(problems, "note", request.note, noteCharactersMax);
   checkText(problems, "passphrase", request.passphrase ?? undefined, passphraseCharactersMax);
@@ -256,24 +251,14 @@ export function findEditProblems(
 }
 
 /** Finds the problems that can arise while an edit is under way: views are used, and time passes. */
-export function findLimitProblems(request: EditPush, row: PushRow, limits: LifetimeLimits, now: number): FieldProblems {
+export function findLimitProblems(request: EditPush, row: PushRow, limits: LifetimeLimits, now: number): Problems {
   const problems: Problems = {};
-  checkLimits(problems, request, { row, limits, now });
-  return problems;
-}
-
-function checkLimits(
-  problems: Problems,
-  request: EditPush,
-  { row, limits, now }: { readonly row: PushRow; readonly limits: LifetimeLimits; readonly now: number },
-): void {
   const { days, views } = editBounds(row, limits, now);
-  if (request.expireAfterDays !== undefined && request.expireAfterDays !== row.expireAfterDays) {
-    checkRange(problems, "expireAfterDays", { value: request.expireAfterDays, range: days, unit: "" });
+  if (request.expireAfterDays !== row.expireAfterDays) {
+    checkRange(problems, "expireAfterDays", request.expireAfterDays, days);
   }
-  if (request.expireAfterViews !== undefined) {
-    checkRange(problems, "expireAfterViews", { value: request.expireAfterViews, range: views, unit: "" });
-  }
+  checkRange(problems, "expireAfterViews", request.expireAfterViews, views);
+  return problems;
 }
 
 /** Only an edit's additions are limited: a push beyond the current settings may stay as it is or get smaller. */

@@ -1,6 +1,6 @@
 import { type Clock, dayMs, minuteMs } from "../../base/clock.ts";
 import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
-import { addProblem, type Problems } from "../../base/field-problems.ts";
+import { addProblem, assertNoProblems, type Problems } from "../../base/field-problems.ts";
 import type { Keyring, SealedRow } from "../../crypto/keyring.ts";
 import type { RowOf } from "../../database/table.ts";
 import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
@@ -206,9 +206,8 @@ export function linkDeliveryOperations(deps: PushDeps) {
       const problems: Problems = {};
       if (row.encryption === "none") checkRecipients(problems, request);
       else addProblem(problems, "notifyEmailsTo", keyNotKnown);
-      if (Object.keys(problems).length > 0) throw invalidFields(problems);
-      const violations = findViolations(await deps.policies.of(user), { recipients: recipientsOf(request) });
-      if (Object.keys(violations).length > 0) throw invalidFields(violations);
+      assertNoProblems(problems);
+      assertNoProblems(findViolations(await deps.policies.of(user), { recipients: recipientsOf(request) }));
       if (!deps.emails.mailsLinks)
         throw new AppError("not_found", "not-found", { explanation: "Email is not configured on this server." });
       const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);
