@@ -128,8 +128,12 @@ export async function createPush(page: PageRequest): Promise<Reply> {
 }
 
 async function createFrom(page: PageRequest, sent: SentForm, starting: StartingSettings) {
-  const wanted = { ...readNewPush(sent, starting), idempotencyKey: sent.idempotencyKey };
-  if (isUnsealedUnasked(wanted, sent, starting, page)) {
+  const wanted = readNewPush(sent, starting);
+  // The server seals in browsers by default, but this browser has not sealed, and nobody has agreed to that: its scripts do not
+  // run, or it has no cryptography because the connection is not HTTPS. Rules that ask for sealing refuse it anyway.
+  const sealsByDefault = page.services.config.sealedInBrowser && !starting.policy.encryptionRequired;
+  const isUnsealed = isSealable(wanted.kind) && wanted.encryption === undefined;
+  if (sealsByDefault && isUnsealed && textIn(sent.fields, "unsealed") !== "1") {
     return refused<FieldName>({}, { refusal: page.messages.endToEnd.unsealedRefused, reason: "unsealed" });
   }
   const push = await page.services.pushes.create(wanted, page.actor);
@@ -144,27 +148,6 @@ async function rememberChoices(page: PageRequest, sent: SentForm, kind: KindName
   } else if (wanted.senderShown !== undefined) {
     await services.accounts.rememberSenderShown(user.id, wanted.senderShown);
   }
-}
-
-/**
- * The server seals in browsers by default, but this browser has not sealed, and nobody has agreed to that: its scripts do not
- * run, or it has no cryptography because the connection is not HTTPS.
- */
-function isUnsealedUnasked(
-  { kind, encryption }: CreatePush,
-  { fields }: SentForm,
-  { policy }: StartingSettings,
-  { services }: PageRequest,
-): boolean {
-  return (
-    services.config.sealedInBrowser &&
-    // Rules that ask for it refuse it anyway.
-    !policy.encryptionRequired &&
-    kind !== undefined &&
-    isSealable(kind) &&
-    encryption === undefined &&
-    textIn(fields, "unsealed") !== "1"
-  );
 }
 
 /** The route is open, so that a form comes back filled after its session has ended. */
@@ -253,7 +236,10 @@ function presetIn({ fields }: SentForm, starting: StartingSettings): StartingSet
 const isRemembered = ({ fields }: SentForm) => textIn(fields, "remember") === "1";
 
 /** What the form leaves out is as in the untouched form. @throws AppError as `readCreatePush`. */
-function readNewPush({ fields, upload, withoutAccount }: SentForm, { firstKind, kinds }: StartingSettings): CreatePush {
+function readNewPush(
+  { fields, upload, withoutAccount, idempotencyKey }: SentForm,
+  { firstKind, kinds }: StartingSettings,
+) {
   const { notifyEmailsToLocale, ...given } = readCreatePush(
     withInstant(withoutAccount ? withoutOwnersFields(fields) : fields),
   ).request;
@@ -272,6 +258,7 @@ function readNewPush({ fields, upload, withoutAccount }: SentForm, { firstKind, 
     ...(notifyEmailsToLocale !== undefined && asksForLinkDelivery(given) && { notifyEmailsToLocale }),
     kind,
     ...(upload && { upload }),
+    idempotencyKey,
   };
 }
 

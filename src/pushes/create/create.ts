@@ -1,4 +1,5 @@
-import { type FieldProblems, invalidFields, unavailable } from "../../base/errors.ts";
+import { unavailable } from "../../base/errors.ts";
+import { assertNoProblems } from "../../base/field-problems.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
@@ -8,10 +9,10 @@ import { asksForLinkDelivery, findLinkDeliveryProblems } from "../notifications/
 import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-deliveries.ts";
 import { storedPayload } from "../payload.ts";
 import { toOwnersPush } from "../present-push.ts";
-import type { CreatedPush, CreatePush, Upload } from "../push.ts";
+import type { CreatedPush, CreatePush, OwnedPush, Upload } from "../push.ts";
 import { findOptionProblems } from "../push-options.ts";
 import { listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
-import { arrivalOf } from "../store/idempotency-keys.ts";
+import { arrivalOf, type CreationKey } from "../store/idempotency-keys.ts";
 import type { InsertOutcome, NewPush, WithPush } from "../store/insert-push.ts";
 import { type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
@@ -19,7 +20,7 @@ import type { SpentBytes } from "./byte-budgets.ts";
 import { judgeCreation, limitsFor } from "./judge-creation.ts";
 import { findProblems, kindOf, type Lifetime, lifetimeOf } from "./limits.ts";
 import { assertMayCreate, assertMayUpload } from "./received-files.ts";
-import { type AskedKey, creationKeyOf, findRepeated } from "./repeat-creation.ts";
+import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
 import { type RequestedPush, requestedPush } from "./requested-push.ts";
 import { resolvePreset } from "./resolve-preset.ts";
 import { findUnsealedFiles } from "./sealed-files.ts";
@@ -50,16 +51,26 @@ export function createOperations(deps: PushDeps) {
         const request = await resolvePreset(deps, asked, { askedKey, actor });
         const kind = kindOf(request);
         assertMayCreate(deps.config, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
-        const push = await sealAndInsert(deps, request, {
-          kind,
-          sending: { upload, spent, together, askedKey },
-          actor,
+        const receivedAt = deps.clock.now();
+        assertNoProblems({
+          ...findProblems(request, kind, deps.config, await limitsFor(deps, kind, actor)),
+          ...findLinkDeliveryProblems(deps, request, actor),
+          ...(await findOptionProblems(deps, request, actor)),
         });
-        if (!push.repeated) {
-          upload?.handOver();
-          spent.keep();
+        const compared = askedKey && { request, requested: requestedPush(deps, request, kind, actor), upload };
+        const earlier = compared && (await findRepeated(deps, askedKey, compared, actor));
+        if (earlier?.push !== undefined) return { ...earlier.push, repeated: true };
+        const judged = await judgeCreation(deps, request, { kind, receivedAt }, actor);
+        const key = earlier && { ...askedKey, arrivedAt: arrivalOf(deps.clock, receivedAt, earlier.databaseTime) };
+        const push = await sealAndInsert(deps, judged, { kind, upload, spent, key, together }, actor);
+        if (push === "repeated") {
+          const first = compared && (await findRepeated(deps, askedKey, compared, actor));
+          if (first?.push === undefined) throw unavailable("The push is being created. Try again.", 1);
+          return { ...first.push, repeated: true };
         }
-        return push;
+        upload?.handOver();
+        spent.keep();
+        return { ...push, repeated: false };
       } finally {
         await upload?.abandon();
         await spent.refund();
@@ -75,28 +86,20 @@ export function createOperations(deps: PushDeps) {
 }
 
 interface Sending {
+  readonly kind: KindName;
   readonly upload: PendingUpload | undefined;
   readonly spent: SpentBytes;
+  readonly key: Omit<CreationKey, "pushId"> | undefined;
   readonly together: WithPush | undefined;
-  readonly askedKey: AskedKey | undefined;
 }
 
+/** @param request valid, with what the rules leave of the defaults. @returns "repeated": a push was inserted under its key meanwhile. */
 async function sealAndInsert(
   deps: PushDeps,
   request: CreatePush,
-  {
-    kind,
-    sending: { upload, spent, together, askedKey },
-    actor,
-  }: { readonly kind: KindName; readonly sending: Sending; readonly actor: Actor },
-): Promise<CreatedPush> {
-  const receivedAt = deps.clock.now();
-  assertNoProblems(await findProblemsOf(deps, request, kind, actor));
-  const compared = askedKey && { request, requested: requestedPush(deps, request, kind, actor), upload };
-  const earlier = compared && (await findRepeated(deps, askedKey, compared, actor));
-  if (earlier?.push !== undefined) return { ...earlier.push, repeated: true };
-  const asked = await judgeCreation(deps, request, { kind, receivedAt }, actor);
-  const arrivedAt = earlier && arrivalOf(deps.clock, receivedAt, earlier.databaseTime);
+  { kind, upload, spent, key, together }: Sending,
+  actor: Actor,
+): Promise<OwnedPush | "repeated"> {
   assertComplete(upload);
   assertNoProblems(await findUnsealedFiles(deps, request, upload));
   const { payload } = storedPayload(request);
@@ -110,10 +113,9 @@ async function sealAndInsert(
   const now = deps.clock.now();
   const { keyring, urlTokens } = deps.vault;
   const urlToken = urlTokens.make(id, deps.random);
-  const made = { id, ownerId, passphraseSalt, now, urlToken, ...lifetimeOf(asked, deps.config.kinds[kind], now) };
-  const row = newRow(deps, made, requestedPush(deps, asked, kind, actor));
+  const made = { id, ownerId, passphraseSalt, now, urlToken, ...lifetimeOf(request, deps.config.kinds[kind], now) };
+  const row = newRow(deps, made, requestedPush(deps, request, kind, actor));
   const keepsLink = storesLink(deps, row, actor);
-  const key = askedKey && arrivedAt !== undefined ? { ...askedKey, pushId: id, arrivedAt } : undefined;
   const needsStoredLinkKey = ownerId !== null && (keepsLink || asksForLinkDelivery(request));
   const withKey = (write: (key: AccountStoredLinkKey | undefined) => Promise<InsertOutcome>) =>
     needsStoredLinkKey ? deps.storedLinkKeys.sealing(ownerId, write) : write(undefined);
@@ -131,38 +133,17 @@ async function sealAndInsert(
         storedLinkKey,
         ...sealed,
         storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
-        key,
+        key: key && { ...key, pushId: id },
       };
       const audit = auditRecord("creation", actor, now);
       return await deps.store.insertPush(push, audit, { linkDelivery, together });
     });
   });
-  if (outcome === "repeated") {
-    const first = compared && (await findRepeated(deps, askedKey, compared, actor));
-    if (first?.push === undefined) throw unavailable("The push is being created. Try again.", 1);
-    return { ...first.push, repeated: true };
-  }
+  if (outcome === "repeated") return outcome;
   if (outcome === "upload_swept") throw uploadExpired();
   if (outcome === "link_secret_replaced") throw new Error(`Push ${id} was not sealed for any link secret.`);
   if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.emails);
-  return { ...toOwnersPush(row, urlToken, now, keyring), repeated: false };
-}
-
-async function findProblemsOf(
-  deps: PushDeps,
-  request: CreatePush,
-  kind: KindName,
-  actor: Actor,
-): Promise<FieldProblems> {
-  return {
-    ...findProblems(request, kind, deps.config, await limitsFor(deps, kind, actor)),
-    ...findLinkDeliveryProblems(deps, request, actor),
-    ...(await findOptionProblems(deps, request, actor)),
-  };
-}
-
-function assertNoProblems(problems: FieldProblems): void {
-  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  return toOwnersPush(row, urlToken, now, keyring);
 }
 
 /** Nobody else has the link of an answer, so it is always stored. */
