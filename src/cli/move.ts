@@ -4,8 +4,9 @@ import { makeDataFolder } from "../config/data-folder.ts";
 import { ownDatabaseName } from "../config/topics/move-in.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import type { Database } from "../database/database.ts";
+import { removeMovedAway } from "../database/move-marks.ts";
 import { embeddedFileOf } from "../database/open-database.ts";
-import { type MoveReport, moveDatabase, reopenDatabase } from "../move/move.ts";
+import { type MoveReport, moveDatabase } from "../move/move.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { WrongSettings } from "./errors.ts";
 import { getMasterKeys, openDatabaseOf, refuseWithoutData } from "./open-domain.ts";
@@ -70,7 +71,7 @@ async function runReopen(io: CliIo, address: string): Promise<void> {
   const config = configAt(io, address, "--reopen");
   await refuseWithoutData(config, io, "--reopen");
   await using reopened = await open(config, io);
-  const done = await reopenDatabase(reopened.db);
+  const done = await removeMovedAway(reopened.db);
   io.stdout(
     done
       ? "A server can start on this database again. Never start one on the copy as well.\n"

@@ -26,7 +26,9 @@ export interface WriteConnection extends ReadConnection {
  * A transaction sees its own writes; either all of them happen or none. It may be undone and run again, so its work awaits
  * only its own statements and has no other side effects.
  */
-export type Transaction = WriteConnection;
+export interface Transaction extends WriteConnection {
+  readonly engine: Engine;
+}
 
 /** Work that a store runs in the same transaction as its own change. It may be called twice, as the transaction may. */
 export type InTransaction = (tx: Transaction) => Promise<void>;

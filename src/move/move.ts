@@ -59,15 +59,10 @@ export async function moveDatabase(deps: MoveDeps) {
   await copyAll(deps, movers, progress ?? start(source));
   const tables = await compare(from, to, movers);
   await to.write(async (tx) => {
-    await updateDerivedValues(tx, to.engine);
+    await updateDerivedValues(tx);
     await removeUnfinishedMove(tx);
   });
   return { resumed: progress !== undefined, tables };
-}
-
-/** Lets servers start again on a database that was moved away. @returns false if it was not. */
-export async function reopenDatabase(db: Database): Promise<boolean> {
-  return await removeMovedAway(db);
 }
 
 function start(source: string): Progress {
@@ -89,7 +84,7 @@ async function readMovers(from: Database, to: Database): Promise<readonly RowMov
   const sqlite = [from, to].find(({ engine }) => engine === "sqlite");
   if (sqlite === undefined) throw new MoveError("A move needs SQLite on one of its sides.");
   const tables = (await readTables(sqlite)).map(createTableMover);
-  return [...tables, createPushMover(await readTable(sqlite, "pushes"), to.engine)];
+  return [...tables, createPushMover(await readTable(sqlite, "pushes"))];
 }
 
 /** @returns undefined for an empty destination. @throws MoveError if it has other data than those of this move. */

@@ -11,6 +11,7 @@ import { createOutbox } from "../../mail/outbox.ts";
 function countStatements(db: Database) {
   let statements = 0;
   const counting = (tx: Transaction): Transaction => ({
+    engine: tx.engine,
     one(statement, ...parameters) {
       statements += 1;
       return tx.one(statement, ...parameters);

@@ -1,5 +1,5 @@
 import type { Submittable } from "pg";
-import type { WriteConnection } from "../database.ts";
+import type { Transaction } from "../database.ts";
 import { type Statement, sql, type Value } from "../statement.ts";
 import { classifyDriverError, LostConnectionError } from "./errors.ts";
 import { NamedQuery, type NamedRun, type RunDone } from "./named-query.ts";
@@ -21,7 +21,8 @@ export interface Connection {
  * Statements on one connection, in one transaction or each in its own.
  * `named`: prepared once per connection; false behind a pooler that gives each transaction another connection.
  */
-export class PostgresStatements implements WriteConnection {
+export class PostgresStatements implements Transaction {
+  readonly engine = "postgres";
   readonly #connection: Connection;
   readonly #named: boolean;
 

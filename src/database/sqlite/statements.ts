@@ -1,4 +1,4 @@
-import type { WriteConnection } from "../database.ts";
+import type { Transaction } from "../database.ts";
 import type { Statement, Value } from "../statement.ts";
 import type { CommitSums } from "./commit-sums.ts";
 import type { Connection, Statement as Prepared } from "./driver.ts";
@@ -7,7 +7,8 @@ import type { Connection, Statement as Prepared } from "./driver.ts";
  * Statements on one connection, each prepared when it is first used. They run synchronously when called; only their results
  * are promises.
  */
-export class SqliteStatements implements WriteConnection {
+export class SqliteStatements implements Transaction {
+  readonly engine = "sqlite";
   readonly #connection: Connection;
   readonly #durable: (() => Promise<void> | undefined) | undefined;
   readonly #sums: CommitSums | undefined;

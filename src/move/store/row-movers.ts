@@ -1,10 +1,4 @@
-import {
-  capabilitiesOf,
-  type Database,
-  type Engine,
-  type ReadConnection,
-  type Transaction,
-} from "../../database/database.ts";
+import { capabilitiesOf, type Database, type ReadConnection, type Transaction } from "../../database/database.ts";
 import { moveMarkNames } from "../../database/move-marks.ts";
 import { type Statement, sql, type Value } from "../../database/statement.ts";
 
@@ -130,7 +124,7 @@ const insertKey: Statement<[pushId: number, sealed: Buffer], never> = sql(
  * For pushes with their row secrets. On PostgreSQL a secret has the id of its push. On SQLite it has the next id, because secrets are
  * only appended there. Destroyed keys are not moved.
  */
-export function createPushMover(pushes: MovedTable, to: Engine): RowMover {
+export function createPushMover(pushes: MovedTable): RowMover {
   // Claims that can be repeated are not moved, so no payload is kept for them.
   const stored = pushes.columns.filter((column) => column !== "row_secret_id" && column !== "keeps_payload");
   const columns = [...stored, keyColumn];
@@ -139,7 +133,7 @@ export function createPushMover(pushes: MovedTable, to: Engine): RowMover {
   const writePushes = writerOf("pushes", [...stored, "row_secret_id"]);
 
   async function writeKey(tx: Transaction, pushId: number, sealed: Buffer): Promise<number> {
-    if (capabilitiesOf[to].rowSecretId === "push") {
+    if (capabilitiesOf[tx.engine].rowSecretId === "push") {
       await tx.run(insertKey, pushId, sealed);
       return pushId;
     }
@@ -181,8 +175,8 @@ const updateSequences = ["admin_audit_entries", "bulk_endings", "link_secrets"].
 );
 
 /** Called when all rows are copied: updates SQLite's total of stored bytes, or PostgreSQL's sequences of ids. */
-export async function updateDerivedValues(tx: Transaction, engine: Engine): Promise<void> {
-  switch (engine) {
+export async function updateDerivedValues(tx: Transaction): Promise<void> {
+  switch (tx.engine) {
     case "sqlite":
       await tx.run(updateAnonymousTotal);
       return;
@@ -190,6 +184,6 @@ export async function updateDerivedValues(tx: Transaction, engine: Engine): Prom
       for (const update of updateSequences) await tx.one(update);
       return;
     default:
-      engine satisfies never;
+      tx.engine satisfies never;
   }
 }

@@ -169,7 +169,7 @@ async function writeRows(db: Database, rows: ImportedPushRows, record: RecordImp
   return await db.untilKnown(() =>
     db.write(async (tx) => {
       const recorded = await record(tx, rows.row.id);
-      if (recorded === "recorded") await writeImportedPush(tx, db.engine, rows);
+      if (recorded === "recorded") await writeImportedPush(tx, rows);
       return recorded !== "recorded_elsewhere";
     }),
   );

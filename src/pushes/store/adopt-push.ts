@@ -1,11 +1,11 @@
 import type { LinkAddress } from "../../crypto/url-token.ts";
-import { capabilitiesOf, type Database, type Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import type { LinkDeliveryRow } from "../notifications/link-deliveries.ts";
 import type { LinkDeliveryReport } from "../push.ts";
 import { insertLinkDelivery } from "./notifications.ts";
 import { auditEntries, type FileRow, importedLinks, newPushes, type PushRow, payloads } from "./tables.ts";
-import { addToTotal, insertFiles, insertPayload, insertPush, writeRowSecret } from "./write-operations.ts";
+import { addToAnonymous, insertFiles, insertPayload, insertPush, writeRowSecret } from "./write-operations.ts";
 
 /** The sealed rows of a push from another installation. */
 export interface ImportedPushRows {
@@ -34,21 +34,16 @@ const insertEntries = entriesTogether.map((count) => [count, auditEntries.insert
 const noRowSecret = 0;
 
 /** Runs in a transaction, which must be undone on errors. @throws LinkTakenError, UploadSweptError. */
-export async function writeImportedPush(
-  tx: Transaction,
-  engine: Database["engine"],
-  rows: ImportedPushRows,
-): Promise<void> {
+export async function writeImportedPush(tx: Transaction, rows: ImportedPushRows): Promise<void> {
   const { row, link, sealed, files } = rows;
   // Another import may have taken it.
   const taken = await tx.run(insertLink, ...importedLinks.values({ digest: link.importedDigest, pushId: row.id }));
   if (taken !== 1) throw new LinkTakenError();
-  const rowSecretId = sealed === null ? noRowSecret : await writeRowSecret(tx, engine, row.id, sealed.rowSecret);
+  const rowSecretId = sealed === null ? noRowSecret : await writeRowSecret(tx, row.id, sealed.rowSecret);
   await tx.run(insertPush, ...newPushes.values({ ...row, rowSecretId }));
   if (sealed !== null) {
     await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: sealed.payload }));
-    // Only SQLite updates this total with each write.
-    if (row.ownerId === null && capabilitiesOf[engine].storedTotals) await tx.run(addToTotal, row.storedBytes);
+    if (row.ownerId === null) await addToAnonymous(tx, row.storedBytes);
   }
   await insertFiles(tx, row.id, files);
   await writeTrail(tx, row.id, rows.trail);

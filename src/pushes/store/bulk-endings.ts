@@ -4,7 +4,7 @@ import type { NewRowOf } from "../../database/table.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import { auditKinds, endReasons } from "../stored-values.ts";
 import { type BulkEnding, bulkEndings } from "./tables.ts";
-import type { WriteOperations } from "./write-operations.ts";
+import { endPush } from "./write-operations.ts";
 
 const newBulkEndings = bulkEndings.omit("id");
 export type NewBulkEnding = NewRowOf<typeof newBulkEndings>;
@@ -56,7 +56,7 @@ const candidates = sql<[id: number, limit: number], EndingCandidate>(
 );
 
 /** Requests to end all pushes that match. */
-export function createBulkEndings(db: Database, operations: Pick<WriteOperations, "end">) {
+export function createBulkEndings(db: Database) {
   return {
     /** @param together writes in the same transaction. */
     start: (request: NewBulkEnding, together: InTransaction): Promise<number> =>
@@ -97,7 +97,7 @@ export function createBulkEndings(db: Database, operations: Pick<WriteOperations
         let [ended, bytes] = [0, 0];
         for (const push of examined.filter(select(request))) {
           const end = { pushId: push.id, reason: "administrator", endedAt: now, blobsDueAt: 0 } as const;
-          if (!(await operations.end(tx, { ...end, audit: audit(request) }))) continue;
+          if (!(await endPush(tx, { ...end, audit: audit(request) }))) continue;
           ended += 1;
           bytes += push.storedBytes;
         }

@@ -43,7 +43,7 @@ test.each(owners)("a last view of %s during the removal of the last copy leaves 
   const { urlToken } = await pushes.create({ payload: "hunter2", expireAfterViews: 2 }, actor);
   await pushes.claimView(urlToken, keyed, stranger);
   const { write, started } = interleaved(db, () => lastView(fixture, urlToken));
-  const retries = createClaimRetries({ engine: db.engine, read: db.read, write });
+  const retries = createClaimRetries({ read: db.read, write });
   const now = fixture.clock.now() + minuteMs;
   expect(await retries.removeExpired(now, now, 50)).toBe(1);
   expect(await started()).toMatchObject({ outcome: "revealed", payload: "hunter2" });
@@ -84,7 +84,7 @@ test("an end while the last copy is being removed leaves no payload", async () =
   const now = fixture.clock.now() + 2 * 24 * 60 * minuteMs;
   const request = { pushId, reason: "time", endedAt: now, blobsDueAt: now, audit: null } as const;
   const { write, started } = interleaved(db, () => store.end(request));
-  const retries = createClaimRetries({ engine: db.engine, read: db.read, write });
+  const retries = createClaimRetries({ read: db.read, write });
   expect(await retries.removeExpired(now, now + minuteMs, 50)).toBe(1);
   expect(await started()).toBe(true);
   expect(await countRows(db, "claim_retries")).toBe(0);

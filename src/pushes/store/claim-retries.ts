@@ -25,11 +25,10 @@ const nameCopy = sql<[copyId: number | null, pushId: number, digest: Buffer]>({
 /** For the transaction that counts the view, before it counts. */
 export async function insertClaimCopy(
   tx: Transaction,
-  engine: Database["engine"],
   { pushId, digest, secretSealed, copyId }: TakenKey<ClaimKey>,
 ): Promise<void> {
   // With the row secrets, where overwriting it leaves no copy of the copy.
-  await tx.run(nameCopy, await writeRowSecret(tx, engine, copyId, secretSealed), pushId, digest);
+  await tx.run(nameCopy, await writeRowSecret(tx, copyId, secretSealed), pushId, digest);
 }
 
 const nameEarlierViews = sql<[count: number, lastAt: number | null, pushId: number, digest: Buffer]>(
@@ -90,11 +89,9 @@ const keepPayload = sql<[pushId: number], { endedAt: number | null; keepsPayload
    WHERE id = ? RETURNING ended_at AS endedAt, keeps_payload AS keepsPayload`,
 );
 
-type RetryDatabase = Pick<Database, "engine" | "read" | "write">;
-
 export type ClaimRetries = ReturnType<typeof createClaimRetries>;
 
-export function createClaimRetries(db: RetryDatabase) {
+export function createClaimRetries(db: Pick<Database, "read" | "write">) {
   return {
     /**
      * Whether a claim was counted under the key, and the database's time.
@@ -131,7 +128,7 @@ export function createClaimRetries(db: RetryDatabase) {
       db.write(async (tx) => {
         const stored = await tx.one(repeatView, pushId, sealGeneration, pushId, digest, now);
         if (stored === undefined) return undefined;
-        await insertTickets(tx, db.engine, { pushId, tickets, counted: false });
+        await insertTickets(tx, { pushId, tickets, counted: false });
         if (keepsTrail(stored)) await writeEntry(tx, pushId, stored.auditCount, audit);
         return readPushes.decode(stored);
       }),

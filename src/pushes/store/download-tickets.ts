@@ -59,7 +59,6 @@ function insertsOf(count: number): Inserts {
  */
 export async function insertTickets(
   tx: Transaction,
-  engine: Database["engine"],
   {
     pushId,
     tickets,
@@ -72,7 +71,7 @@ export async function insertTickets(
   if (live >= ticketsMax || ofPush >= ticketsOfPushMax) {
     throw unavailable("Too many downloads are open. Try again later.", retryAfterSeconds);
   }
-  const ownIds = capabilitiesOf[engine].rowSecretId === "push";
+  const ownIds = capabilitiesOf[tx.engine].rowSecretId === "push";
   const inserts = insertsOf(tickets.length);
   const keys = tickets.flatMap(({ keyId, keySealed }) =>
     newRowSecrets.values({ id: ownIds ? keyId : null, sealed: keySealed }),

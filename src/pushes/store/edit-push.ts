@@ -9,8 +9,8 @@ import {
   destroyTickets,
   insertFiles,
   insertPayload,
+  recordEvent,
   UploadSweptError,
-  type WriteOperations,
 } from "./write-operations.ts";
 
 /** The values that an edit writes. Absent: the row keeps its current value. */
@@ -83,12 +83,12 @@ const queueBlobOfFile = sql<[fileId: number, pushId: number]>(
 );
 const deleteFile = sql<[fileId: number, pushId: number]>("DELETE FROM files WHERE id = ? AND push_id = ?");
 
-export function editWrites(db: Pick<Database, "write">, operations: Pick<WriteOperations, "record">) {
+export function editWrites(db: Pick<Database, "write">) {
   return {
     /** Atomic. Guarded like a claim, and by the used views, which stay below the limit. */
     async change(request: PushChange, audit: AuditRecord): Promise<ChangeOutcome> {
       try {
-        const row = await db.write((tx) => changePush(tx, request, audit, operations));
+        const row = await db.write((tx) => changePush(tx, request, audit));
         return row === undefined ? { outcome: "refused" } : { outcome: "changed", row };
       } catch (error) {
         if (error instanceof UploadSweptError) return { outcome: "upload_swept" };
@@ -99,12 +99,7 @@ export function editWrites(db: Pick<Database, "write">, operations: Pick<WriteOp
 }
 
 /** Runs inside a transaction. @returns undefined when the guard matched no row. @throws UploadSweptError. */
-async function changePush(
-  tx: Transaction,
-  change: PushChange,
-  audit: AuditRecord,
-  { record }: Pick<WriteOperations, "record">,
-): Promise<PushRow | undefined> {
+async function changePush(tx: Transaction, change: PushChange, audit: AuditRecord): Promise<PushRow | undefined> {
   const { pushId, expiry, expireAfterViews = null, name, note, content, now } = change;
   const expiresAt = expiry?.expiresAt ?? null;
   const changed = await tx.one(
@@ -130,7 +125,7 @@ async function changePush(
   );
   if (changed === undefined) return undefined;
   if (content !== undefined) await writeContent(tx, pushId, changed.rowSecretId, content);
-  await record(tx, pushId, audit);
+  await recordEvent(tx, pushId, audit);
   const raw = await tx.one(rowById, pushId);
   return raw === undefined ? undefined : readPushes.decode(raw);
 }

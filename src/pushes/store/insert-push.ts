@@ -13,12 +13,12 @@ import {
 } from "./notifications.ts";
 import { auditEntries, type FileRow, newPushes, type PushRow, payloads } from "./tables.ts";
 import {
+  addToAnonymous,
   insertFiles,
   insertLinkedPush,
   insertPayload,
   insertPush,
   UploadSweptError,
-  type WriteOperations,
   writeEntry,
   writeRowSecret,
 } from "./write-operations.ts";
@@ -54,9 +54,8 @@ interface WrittenTogether {
 }
 
 type InsertDatabase = Pick<Database, "engine" | "hot" | "lookUp" | "write">;
-type Operations = Pick<WriteOperations, "addToAnonymous">;
 
-export function insertWrites(db: InsertDatabase, operations: Operations) {
+export function insertWrites(db: InsertDatabase) {
   return {
     /**
      * Writes a new push with its key, payload and files, with what belongs to it, and with its first audit entry if it has an
@@ -73,12 +72,12 @@ export function insertWrites(db: InsertDatabase, operations: Operations) {
       try {
         await db.write(async (tx) => {
           if (push.key !== undefined) await takeKey(tx, push.key);
-          const values = pushValues(push, audit, await writeRowSecret(tx, db.engine, row.id, push.rowSecretSealed));
+          const values = pushValues(push, audit, await writeRowSecret(tx, row.id, push.rowSecretSealed));
           if (storedLinkKey === undefined) await tx.run(insertPush, ...values);
           else if ((await tx.run(insertLinkedPush, ...values, storedLinkKey.userId, storedLinkKey.secretId)) === 0) {
             throw new LinkSecretReplacedError();
           }
-          if (row.ownerId === null) await operations.addToAnonymous(tx, push.storedBytes);
+          if (row.ownerId === null) await addToAnonymous(tx, push.storedBytes);
           await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: push.payloadSealed }));
           await insertFiles(tx, row.id, push.files);
           if (row.ownerId !== null) await writeEntry(tx, row.id, 1, audit);

@@ -11,9 +11,9 @@ import {
   deletePayload,
   destroyClaimKeys,
   destroyTickets,
+  endPush,
   queueBlob,
   sqlOfFreeRows,
-  type WriteOperations,
 } from "./write-operations.ts";
 
 /**
@@ -98,11 +98,11 @@ const anonymousBytes = sql<[], { bytes: number }>({
 
 export type PushUpkeep = ReturnType<typeof createUpkeep>;
 
-function endings(db: Database, operations: Pick<WriteOperations, "end">) {
+function endings(db: Database) {
   let lastTombstone = noTombstone;
 
   return {
-    ...createDepartures(db, operations),
+    ...createDepartures(db),
     /** Ends pushes that expired by `now`; their blobs may be deleted `blobsGraceMs` later. */
     endDue: (now: number, limit: number, blobsGraceMs: number): Promise<number> =>
       db.write(async (tx) => {
@@ -110,7 +110,7 @@ function endings(db: Database, operations: Pick<WriteOperations, "end">) {
         for (const { pushId, expiresAt } of await tx.all(due, now, limit)) {
           const blobsDueAt = expiresAt + blobsGraceMs;
           const request = { pushId, reason: "time", endedAt: expiresAt, blobsDueAt, audit: null } as const;
-          if (await operations.end(tx, request)) ended += 1;
+          if (await endPush(tx, request)) ended += 1;
         }
         return ended;
       }),
@@ -207,8 +207,8 @@ function blobDeletionQueue(db: Database) {
  * The sweeper's queries, which all processes share. Each call handles at most `limit` rows, returns how many, and skips rows
  * that another process is working on.
  */
-export function createUpkeep(db: Database, operations: Pick<WriteOperations, "end">) {
-  return { ...endings(db, operations), ...blobDeletionQueue(db) };
+export function createUpkeep(db: Database) {
+  return { ...endings(db), ...blobDeletionQueue(db) };
 }
 
 async function removePushes(
@@ -273,10 +273,10 @@ const forget = sql<[departedBefore: number]>(
  * A push whose owner was deleted becomes a tombstone, as an ended anonymous push is. Its end reason becomes "owner", even
  * if a limit ended it before.
  */
-export function createDepartures(db: Database, operations: Pick<WriteOperations, "end">) {
+export function createDepartures(db: Database) {
   async function release(tx: Transaction, pushId: number, now: number): Promise<void> {
-    await operations.end(tx, { pushId, reason: "time", endedAt: now, blobsDueAt: 0, audit: null });
-    await operations.end(tx, { pushId, reason: "owner", endedAt: now, blobsDueAt: 0, audit: null });
+    await endPush(tx, { pushId, reason: "time", endedAt: now, blobsDueAt: 0, audit: null });
+    await endPush(tx, { pushId, reason: "owner", endedAt: now, blobsDueAt: 0, audit: null });
     await tx.run(deleteGoneFiles, pushId);
     await tx.run(deleteAuditEntries, pushId);
     await tx.run(deleteLinkDeliveries, pushId);
@@ -303,7 +303,7 @@ export function createDepartures(db: Database, operations: Pick<WriteOperations,
       db.write(async (tx) => {
         const rows = await tx.all(ownedLive, ownerId, now, limit);
         const end = { reason: "administrator", endedAt: now, blobsDueAt: 0, audit } as const;
-        for (const { id } of rows) await operations.end(tx, { pushId: id, ...end });
+        for (const { id } of rows) await endPush(tx, { pushId: id, ...end });
         return rows.length;
       }),
     /** Deleted accounts, ordered by id. */

@@ -23,7 +23,7 @@ import {
   type StoredPush,
   uploads,
 } from "./tables.ts";
-import { createWriteOperations, type EndRequest, queueBlob, takeUpload } from "./write-operations.ts";
+import { type EndRequest, endPush, queueBlob, recordEvent, recordRefusal, takeUpload } from "./write-operations.ts";
 import { claimWrites } from "./write-view.ts";
 
 const pushByLink = selectByLink<StoredPush>((condition) => `SELECT ${readPushes.selectList} FROM pushes ${condition}`);
@@ -56,8 +56,7 @@ export type HotDatabase = Pick<Database, "engine" | "hot" | "read" | "lookUp" | 
 export type HotPath = ReturnType<typeof createHotPath>;
 
 export function createHotPath(db: HotDatabase) {
-  const operations = createWriteOperations(db);
-  return { ...insertWrites(db, operations), ...claimWrites(db, operations) };
+  return { ...insertWrites(db), ...claimWrites(db) };
 }
 
 export type PushStore = ReturnType<typeof createPushStore>;
@@ -67,12 +66,11 @@ export type PushStore = ReturnType<typeof createPushStore>;
  * guards, so earlier reads decide nothing.
  */
 export function createPushStore(db: Database) {
-  const operations = createWriteOperations(db);
   const lists = createLists(db.read);
 
   return {
     ...createHotPath(db),
-    ...editWrites(db, operations),
+    ...editWrites(db),
     async find(link: LinkAddress): Promise<PushRow | undefined> {
       const raw = await findByLink(db.read, pushByLink, link);
       return raw === undefined ? undefined : readPushes.decode(raw);
@@ -81,16 +79,15 @@ export function createPushStore(db: Database) {
     files: (pushId: number) => findFilesOf(db.read, pushId),
     filesOf: async ({ row, hasFiles }: Pick<SealedPush, "hasFiles"> & { readonly row: Pick<PushRow, "id"> }) =>
       hasFiles ? await findFilesOf(db.read, row.id) : listFiles([]),
-    /** See `WriteOperations.end`. @param together writes in the same transaction. */
+    /** See `endPush`. @param together writes in the same transaction. */
     end: (request: EndRequest, together?: InTransaction): Promise<boolean> =>
       db.write(async (tx) => {
-        const ended = await operations.end(tx, request);
+        const ended = await endPush(tx, request);
         if (ended) await together?.(tx);
         return ended;
       }),
-    recordRefusal: (pushId: number, audit: AuditRecord) =>
-      db.write((tx) => operations.recordRefusal(tx, pushId, audit)),
-    record: (pushId: number, audit: AuditRecord) => db.write((tx) => operations.record(tx, pushId, audit)),
+    recordRefusal: (pushId: number, audit: AuditRecord) => db.write((tx) => recordRefusal(tx, pushId, audit)),
+    record: (pushId: number, audit: AuditRecord) => db.write((tx) => recordEvent(tx, pushId, audit)),
     /** Newest first. */
     list: async (
       ownerId: number,
@@ -130,7 +127,7 @@ export function createPushStore(db: Database) {
     lists,
     adminLists: createAdminLists(db.read),
     downloadTickets: createDownloadTickets(db),
-    upkeep: createUpkeep(db, operations),
-    bulkEndings: createBulkEndings(db, operations),
+    upkeep: createUpkeep(db),
+    bulkEndings: createBulkEndings(db),
   };
 }

@@ -1,4 +1,4 @@
-import { capabilitiesOf, type Database, type Engine, type Transaction } from "../../database/database.ts";
+import { capabilitiesOf, type Database, type Transaction } from "../../database/database.ts";
 import { type Statement, sql, type Value } from "../../database/statement.ts";
 import type { NewRowOf, RowOf, StoredRowOf } from "../../database/table.ts";
 import { keysOfWidestNetwork } from "../../limits/client-shares.ts";
@@ -120,23 +120,23 @@ async function isSenderFull(
   return isFull((await tx.one(heldBetween, network.first, network.end)) ?? nothing, network.shares);
 }
 
-async function insert(tx: Transaction, engine: Engine, upload: NewResumableUpload, now: number): Promise<void> {
+async function insert(tx: Transaction, upload: NewResumableUpload, now: number): Promise<void> {
   const { keySealed, keyId, ...row } = upload;
-  const id = capabilitiesOf[engine].rowSecretId === "push" ? keyId : null;
+  const id = capabilitiesOf[tx.engine].rowSecretId === "push" ? keyId : null;
   await tx.run(insertKey, ...newRowSecrets.values({ id, sealed: keySealed }));
   // SQLite takes the id of the key that was just appended.
   await tx.run(insertResumable, ...resumableUploads.values({ ...row, rowSecretId: id as number }));
   await tx.run(insertUpload, ...uploads.values({ blobKey: row.blobKey, renewedAt: now }));
 }
 
-function uploadRows(db: Pick<Database, "engine" | "read" | "write" | "writeSerialized">) {
+function uploadRows(db: Pick<Database, "read" | "write" | "writeSerialized">) {
   return {
     /** @returns "sender_full", "server_full": there are too many unfinished uploads. */
     add: (upload: NewResumableUpload, bounds: SenderBounds, now: number) =>
       db.writeSerialized("uploads", async (tx) => {
         if (await isSenderFull(tx, upload, bounds)) return "sender_full";
         if (((await tx.one(countAll))?.count ?? 0) >= uploadsMax) return "server_full";
-        await insert(tx, db.engine, upload, now);
+        await insert(tx, upload, now);
         return "added";
       }),
     async find(digest: Buffer, now: number): Promise<ResumableUpload | undefined> {
@@ -168,7 +168,7 @@ function uploadRows(db: Pick<Database, "engine" | "read" | "write" | "writeSeria
   };
 }
 
-function uploadProgress(db: Pick<Database, "engine" | "read" | "write" | "writeSerialized">) {
+function uploadProgress(db: Pick<Database, "read" | "write" | "writeSerialized">) {
   return {
     /**
      * @returns false: the upload was removed, or another request has begun a run. Then the run's blob is queued for deletion
@@ -214,7 +214,7 @@ function uploadProgress(db: Pick<Database, "engine" | "read" | "write" | "writeS
  * Files that are sent in several requests. Writing to a blob needs a run: only the process that has begun the latest run may
  * write, and only to the blob that the row names. Times in ms since the epoch.
  */
-export function createResumableUploads(db: Pick<Database, "engine" | "read" | "write" | "writeSerialized">) {
+export function createResumableUploads(db: Pick<Database, "read" | "write" | "writeSerialized">) {
   return { ...uploadRows(db), ...uploadProgress(db) };
 }
 

@@ -1,4 +1,4 @@
-import { capabilitiesOf, type Database, type Transaction } from "../../database/database.ts";
+import { capabilitiesOf, type Transaction } from "../../database/database.ts";
 import { type DriverRow, type Statement, sql, sqlOfSum, type Value } from "../../database/statement.ts";
 import { type AuditRecord, foldedSequence, folds } from "../audit/audit-trail.ts";
 import { type EndReason, endReasons } from "../stored-values.ts";
@@ -57,13 +57,8 @@ const insertRowSecret = sql<[id: number | null, sealed: Buffer]>("INSERT INTO ro
  * its push.
  * @returns the id for the row of the push; null: the appended one.
  */
-export async function writeRowSecret(
-  tx: Transaction,
-  engine: Database["engine"],
-  pushId: number,
-  sealed: Buffer,
-): Promise<number | null> {
-  const id = capabilitiesOf[engine].rowSecretId === "push" ? pushId : null;
+export async function writeRowSecret(tx: Transaction, pushId: number, sealed: Buffer): Promise<number | null> {
+  const id = capabilitiesOf[tx.engine].rowSecretId === "push" ? pushId : null;
   await tx.run(insertRowSecret, id, sealed);
   return id;
 }
@@ -160,7 +155,7 @@ type Ended = Pick<StoredPush, "rowSecretId" | "ownerId" | "storedBytes">;
 
 const insertFile = files.insert();
 const endedColumns = pushes.pick("rowSecretId", "ownerId", "storedBytes").selectList;
-const endPush = sql<[endedAt: number, reason: number, updatedAt: number, pushId: number], Ended>(
+const endLive = sql<[endedAt: number, reason: number, updatedAt: number, pushId: number], Ended>(
   `UPDATE pushes SET ended_at = ?, end_reason = ?, updated_at = ?, creator_address = NULL
    WHERE id = ? AND ${liveUntil} IS NOT NULL RETURNING ${endedColumns}`,
 );
@@ -177,7 +172,7 @@ const voidCopies = sql<[pushId: number]>(
 const hastenBlobs = sql<[pushId: number]>(
   "UPDATE blob_deletions SET due_at = 0 WHERE blob_key IN (SELECT blob_key FROM files WHERE push_id = ?)",
 );
-export const addToTotal = sqlOfSum("UPDATE totals SET bytes = bytes + ? WHERE name = 'live_anonymous'");
+const addToTotal = sqlOfSum("UPDATE totals SET bytes = bytes + ? WHERE name = 'live_anonymous'");
 const countRefusal = sql<[pushId: number], StoredPush>(
   `UPDATE pushes SET audit_count = audit_count + 1,
      refusals = CASE WHEN refusals < expire_after_views THEN refusals + 1 ELSE expire_after_views END
@@ -215,111 +210,87 @@ export async function destroyTickets(tx: Transaction, pushId: number, fileIds?: 
   }
 }
 
-export type WriteOperations = ReturnType<typeof createWriteOperations>;
+/** SQLite updates the total of anonymous pushes with each write. On PostgreSQL these writes would block one another. */
+export async function addToAnonymous(tx: Transaction, bytes: number): Promise<void> {
+  if (capabilitiesOf[tx.engine].storedTotals) await tx.run(addToTotal, bytes);
+}
 
-function endingParts(db: Pick<Database, "engine">) {
-  /** SQLite updates the total of anonymous pushes with each write. On PostgreSQL these writes would block one another. */
-  async function addToAnonymous(tx: Transaction, bytes: number): Promise<void> {
-    if (capabilitiesOf[db.engine].storedTotals) await tx.run(addToTotal, bytes);
+/**
+ * For the transaction that ends the push. Only the row of an anonymous push remains, as its tombstone.
+ * `payloadStays`: `removeEndedPayloads` finds and removes it.
+ */
+export async function destroySecret(
+  tx: Transaction,
+  pushId: number,
+  {
+    ended,
+    blobsDueAt,
+    mayHaveFiles = true,
+    payloadStays = false,
+    mayHaveTrail = true,
+  }: {
+    readonly ended: Ended;
+    readonly blobsDueAt: number;
+    readonly mayHaveFiles?: boolean;
+    readonly payloadStays?: boolean;
+    readonly mayHaveTrail?: boolean;
+  },
+): Promise<void> {
+  await tx.run(destroyRowSecret, ended.rowSecretId);
+  if (!payloadStays) await tx.run(deletePayload, pushId);
+  if (mayHaveFiles) await tx.run(queueBlobs, blobsDueAt, pushId);
+  if (ended.ownerId === null) {
+    if (mayHaveTrail) await tx.run(deleteAuditEntries, pushId);
+    await addToAnonymous(tx, -ended.storedBytes);
   }
+}
 
-  /**
-   * For the transaction that ends the push. Only the row of an anonymous push remains, as its tombstone.
-   * `payloadStays`: `removeEndedPayloads` finds and removes it.
-   */
-  async function destroySecret(
-    tx: Transaction,
-    pushId: number,
-    {
-      ended,
-      blobsDueAt,
-      what: { mayHaveFiles, payloadStays, mayHaveTrail } = {
-        mayHaveFiles: true,
-        payloadStays: false,
-        mayHaveTrail: true,
-      },
-    }: {
-      readonly ended: Ended;
-      readonly blobsDueAt: number;
-      readonly what?: {
-        readonly mayHaveFiles: boolean;
-        readonly payloadStays: boolean;
-        readonly mayHaveTrail: boolean;
-      };
-    },
-  ): Promise<void> {
-    await tx.run(destroyRowSecret, ended.rowSecretId);
-    if (!payloadStays) await tx.run(deletePayload, pushId);
-    if (mayHaveFiles) await tx.run(queueBlobs, blobsDueAt, pushId);
-    if (ended.ownerId === null) {
-      if (mayHaveTrail) await tx.run(deleteAuditEntries, pushId);
-      await addToAnonymous(tx, -ended.storedBytes);
-    }
+async function voidEnded(tx: Transaction, pushId: number): Promise<void> {
+  if ((await tx.run(voidCopies, pushId)) === 0) return;
+  await destroyClaimKeys(tx, pushId);
+  await destroyTickets(tx, pushId);
+  await tx.run(deletePayload, pushId);
+  await tx.run(hastenBlobs, pushId);
+}
+
+/**
+ * Ends a push. If a limit has ended it already, an end by a person voids its tickets and the claims that could be
+ * repeated, and makes its blobs due; its end reason stays.
+ * @returns false when the push had ended already, or is not due.
+ */
+export async function endPush(tx: Transaction, request: EndRequest): Promise<boolean> {
+  const { pushId, reason, endedAt } = request;
+  const ended =
+    reason === "time"
+      ? await tx.one(endOverdue, pushId, endedAt)
+      : await tx.one(endLive, endedAt, endReasons[reason], endedAt, pushId);
+  if (ended === undefined) {
+    if (reason !== "time") await voidEnded(tx, pushId);
+    return false;
   }
-
-  async function voidEnded(tx: Transaction, pushId: number): Promise<void> {
-    if ((await tx.run(voidCopies, pushId)) === 0) return;
+  if (reason === "time") {
+    await tx.run(deleteKeysWithoutCopy, pushId);
+  } else {
     await destroyClaimKeys(tx, pushId);
     await destroyTickets(tx, pushId);
-    await tx.run(deletePayload, pushId);
-    await tx.run(hastenBlobs, pushId);
   }
-
-  async function record(tx: Transaction, pushId: number, audit: AuditRecord): Promise<void> {
-    const counted = await tx.one(countEvent, pushId);
-    if (counted !== undefined && keepsTrail(counted)) await writeEntry(tx, pushId, counted.auditCount, audit);
-  }
-
-  return { addToAnonymous, destroySecret, voidEnded, record, db };
+  await destroySecret(tx, pushId, { ended, blobsDueAt: request.blobsDueAt });
+  if (request.audit !== null && ended.ownerId !== null) await recordEvent(tx, pushId, request.audit);
+  return true;
 }
 
-type EndingParts = ReturnType<typeof endingParts>;
-
-function endings({ addToAnonymous, destroySecret, voidEnded, record, db }: EndingParts) {
-  return {
-    engine: db.engine,
-    record,
-    addToAnonymous,
-    destroySecret,
-    /**
-     * Ends a push. If a limit has ended it already, an end by a person voids its tickets and the claims that could be
-     * repeated, and makes its blobs due; its end reason stays.
-     * @returns false when the push had ended already, or is not due.
-     */
-    async end(tx: Transaction, request: EndRequest): Promise<boolean> {
-      const { pushId, reason, endedAt } = request;
-      const ended =
-        reason === "time"
-          ? await tx.one(endOverdue, pushId, endedAt)
-          : await tx.one(endPush, endedAt, endReasons[reason], endedAt, pushId);
-      if (ended === undefined) {
-        if (reason !== "time") await voidEnded(tx, pushId);
-        return false;
-      }
-      if (reason === "time") {
-        await tx.run(deleteKeysWithoutCopy, pushId);
-      } else {
-        await destroyClaimKeys(tx, pushId);
-        await destroyTickets(tx, pushId);
-      }
-      await destroySecret(tx, pushId, { ended, blobsDueAt: request.blobsDueAt });
-      if (request.audit !== null && ended.ownerId !== null) await record(tx, pushId, request.audit);
-      return true;
-    },
-    /** Counts and logs a refused retrieval of an ended push. @returns the push afterwards. */
-    async recordRefusal(tx: Transaction, pushId: number, audit: AuditRecord): Promise<PushRow | undefined> {
-      const stored = await tx.one(countRefusal, pushId);
-      if (stored === undefined) return undefined;
-      if (keepsTrail(stored)) await writeEntry(tx, pushId, stored.auditCount, audit);
-      return readPushes.decode(stored);
-    },
-  };
+/** Counts and logs an event. */
+export async function recordEvent(tx: Transaction, pushId: number, audit: AuditRecord): Promise<void> {
+  const counted = await tx.one(countEvent, pushId);
+  if (counted !== undefined && keepsTrail(counted)) await writeEntry(tx, pushId, counted.auditCount, audit);
 }
 
-/** Operations inside a transaction of `db.write`; none of them opens its own. */
-export function createWriteOperations(db: Pick<Database, "engine">) {
-  const shared = endingParts(db);
-  return { ...endings(shared) };
+/** Counts and logs a refused retrieval of an ended push. @returns the push afterwards. */
+export async function recordRefusal(tx: Transaction, pushId: number, audit: AuditRecord): Promise<PushRow | undefined> {
+  const stored = await tx.one(countRefusal, pushId);
+  if (stored === undefined) return undefined;
+  if (keepsTrail(stored)) await writeEntry(tx, pushId, stored.auditCount, audit);
+  return readPushes.decode(stored);
 }
 
 /** Inserts files of a push and takes over their uploads, whose addresses open nothing from then on. @throws UploadSweptError. */

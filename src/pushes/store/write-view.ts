@@ -26,11 +26,11 @@ import {
 } from "./tables.ts";
 import {
   countOntoEntry,
+  destroySecret,
   endParts,
   keepsTrail,
   latestEventColumns,
   liveUntil,
-  type WriteOperations,
   writeEntry,
 } from "./write-operations.ts";
 
@@ -161,7 +161,7 @@ const lastViewOf = sql<[pushId: number], { at: number | null }>(
   `SELECT max(updated_at) AS at FROM audit_entries WHERE push_id = ? AND kind = ${auditKinds.view}`,
 );
 
-export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations, "engine" | "destroySecret">) {
+export function claimWrites(db: ClaimDatabase) {
   return {
     findSealed: (link: LinkAddress, reserve: (bytes: number) => void) =>
       findSealedPush({ one: db.hot.read }, db.read, link, reserve),
@@ -176,10 +176,10 @@ export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations,
      * @throws AppError unavailable when a request with a key stood still for too long; OutcomeUnknownError when the answer was lost: the view may be counted, but the secret must not be sent.
      */
     writeView(claim: ViewClaim): Promise<PushRow | undefined> {
-      if (!isWithoutKey(claim) || claim.tickets.length > 0) return claimWithSecrets(db, claim, operations);
+      if (!isWithoutKey(claim) || claim.tickets.length > 0) return claimWithSecrets(db, claim);
       switch (db.engine) {
         case "sqlite":
-          return db.write((tx) => claimInTransaction(tx, claim, operations));
+          return db.write((tx) => claimInTransaction(tx, claim));
         case "postgres":
           // Over a network each statement of a transaction is a round trip.
           return claimInOneStatement(db, claim);
@@ -250,11 +250,7 @@ const stayingBytesMax = 1_024;
 /** The creation of an anonymous push has no entry, and neither has the view that ends it. */
 const eventsWithoutEntry = 2;
 
-async function claimInTransaction(
-  tx: Transaction,
-  claim: WritableClaim,
-  { engine, destroySecret }: Pick<WriteOperations, "engine" | "destroySecret">,
-): Promise<PushRow | undefined> {
+async function claimInTransaction(tx: Transaction, claim: WritableClaim): Promise<PushRow | undefined> {
   const { audit, asRead } = claim;
   const claimed = await countOrLog(tx, claim);
   if (claimed === undefined) return undefined;
@@ -264,11 +260,11 @@ async function claimInTransaction(
     // Adding files changes the generation, which the guard has compared.
     const mayHaveFiles = asRead.hasFiles;
     const isShort = ownerId === null && storedBytes <= stayingBytesMax;
-    const payloadStays = isShort && capabilitiesOf[engine].payloadsStay;
+    const payloadStays = isShort && capabilitiesOf[tx.engine].payloadsStay;
     const mayHaveTrail = claim.isImported || auditCount > eventsWithoutEntry;
-    const what = { mayHaveFiles, payloadStays, mayHaveTrail };
     const ended = { rowSecretId, ownerId, storedBytes };
-    await destroySecret(tx, pushId, { ended, blobsDueAt: claim.blobsDueAt, what });
+    const { blobsDueAt } = claim;
+    await destroySecret(tx, pushId, { ended, blobsDueAt, mayHaveFiles, payloadStays, mayHaveTrail });
   }
   if (keepsTrail(row)) await writeEntry(tx, pushId, auditCount, audit);
   // The entry of a view is never folded, so its sequence is the audit count.
@@ -285,11 +281,7 @@ const claimedWith = readPushes.select<[pushId: number, digest: Buffer]>(
  * a key that was used prevents the count. If the answer of the database is lost, the key or the tickets say whether the view
  * was counted.
  */
-async function claimWithSecrets(
-  db: ClaimDatabase,
-  claim: ViewClaim,
-  operations: Pick<WriteOperations, "engine" | "destroySecret">,
-): Promise<PushRow | undefined> {
+async function claimWithSecrets(db: ClaimDatabase, claim: ViewClaim): Promise<PushRow | undefined> {
   const { tickets, counted } = claim;
   const pushId = claim.asRead.row.id;
   const [ticket] = tickets;
@@ -299,9 +291,9 @@ async function claimWithSecrets(
         const claimed = lostAnswer && ticket && (await tx.one(claimedWith, pushId, ticket.digest));
         if (claimed !== undefined) return readPushes.decode(claimed);
         const key = claim.key && (await takeKey(tx, claim.key));
-        if (key !== undefined) await insertClaimCopy(tx, db.engine, key);
-        await insertTickets(tx, db.engine, { pushId, tickets, counted });
-        const row = await claimInTransaction(tx, { ...claim, key }, operations);
+        if (key !== undefined) await insertClaimCopy(tx, key);
+        await insertTickets(tx, { pushId, tickets, counted });
+        const row = await claimInTransaction(tx, { ...claim, key });
         if (row === undefined) throw new ClaimRefusedError();
         if (key !== undefined) await writeEarlierViews(tx, key, earlierViewsOf(claim, row));
         return row;

@@ -31,7 +31,7 @@ export function recordRuns(db: Database, runs: Run[]): Database {
   const recorded =
     <T>(work: (tx: Transaction) => Promise<T>) =>
     (tx: Transaction) =>
-      work(writing(tx));
+      work({ engine: tx.engine, ...writing(tx) });
   return {
     engine: db.engine,
     read: reading(db.read),
