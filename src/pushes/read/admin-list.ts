@@ -4,23 +4,27 @@ import { noReports, trailPage } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { endByPerson } from "../edit/end-push.ts";
 import { hasEnded } from "../present-push.ts";
-import type {
-  AdminEndOutcome,
-  AdminListFilter,
-  AdminListPage,
-  AdminTrailPage,
-  PushOverview,
-  PushTotals,
+import {
+  type AdminEndOutcome,
+  type AdminListFilter,
+  type AdminListPage,
+  type AdminTrailPage,
+  type PushOverview,
+  type PushTotals,
+  pageSize,
 } from "../push.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
-const pageSize = 50;
 /** Rows read per turn of the event loop, and per page. The second bounds the work for a filter that few pushes match. */
 const turnRows = 1_000;
 const rowsMax = 20_000;
 
 /** The actor of commands in a shell, which act as an administrator. */
 export const shellActor: Actor = { user: null, client: "", address: "", userAgent: "", referrer: "", ownOrigin: "" };
+
+type AdminDeps = Pick<PushDeps, "clock" | "clockTrust" | "config" | "store"> & {
+  readonly vault: Pick<PushDeps["vault"], "urlTokens">;
+};
 
 function assertAdministrator(actor: Actor): void {
   if (actor !== shellActor && actor.user?.admin !== true) throw new Error("Only administrators may do this.");
@@ -32,11 +36,7 @@ const linkShape = /^(?:(?:https?:\/\/[^/?#]+)?\/+(?:[a-z]{2}(?:-[a-z]{2})?\/+)?[
 /** More wait for the next press of the button. */
 const retriedDeletionsMax = 10_000;
 
-function pushByLink(
-  deps: Pick<PushDeps, "clock" | "clockTrust" | "config" | "store"> & {
-    readonly vault: Pick<PushDeps["vault"], "urlTokens">;
-  },
-) {
+function pushByLink(deps: AdminDeps) {
   return {
     /** The id of the push behind a link; undefined: there is none. Counts no view and opens nothing. */
     async findIdByLink(link: string): Promise<number | undefined> {
@@ -65,11 +65,7 @@ function pushByLink(
   };
 }
 
-function listOperations(
-  deps: Pick<PushDeps, "clock" | "clockTrust" | "config" | "store"> & {
-    readonly vault: Pick<PushDeps["vault"], "urlTokens">;
-  },
-) {
+function listOperations(deps: AdminDeps) {
   const turns = new CooperativeQueue();
   return {
     /** The only list of pushes that administrators have: metadata, newest first. Nothing is decrypted. */
@@ -116,11 +112,7 @@ function listOperations(
   };
 }
 
-export function administratorOperations(
-  deps: Pick<PushDeps, "clock" | "clockTrust" | "config" | "store"> & {
-    readonly vault: Pick<PushDeps["vault"], "urlTokens">;
-  },
-) {
+export function administratorOperations(deps: AdminDeps) {
   return { ...pushByLink(deps), ...listOperations(deps) };
 }
 

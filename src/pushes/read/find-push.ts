@@ -11,8 +11,7 @@ import {
   toOwnersPush,
   toPush,
 } from "../present-push.ts";
-import type { AuditEntry, ListedPush, Push } from "../push.ts";
-import { pageSize } from "../push.ts";
+import { type AuditEntry, type ListedPush, type Push, pageSize } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
 
 export function readOperations(deps: PushDeps) {
@@ -30,7 +29,9 @@ export function readOperations(deps: PushDeps) {
     /** Newest first, filtered by the current state. */
     async list(ownerId: number, state: "active" | "expired", page: number): Promise<PushList> {
       const now = deps.clock.now();
-      const rows = await deps.store.list(ownerId, state, { now, limit: pageSize, offset: (page - 1) * pageSize });
+      const search = { state, kind: null, order: "newest" } as const;
+      const offset = (page - 1) * pageSize;
+      const rows = await deps.store.lists.filtered(ownerId, search, { now, limit: pageSize, offset });
       const keys = await ownerKeysOf(deps, ownerId);
       return new PushList(rows, (row) => toListedPush(row, now, keys));
     },

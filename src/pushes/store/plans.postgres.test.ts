@@ -231,12 +231,6 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     },
     recordRefusal: () => store.recordRefusal(2, audit("failed_view")),
     record: () => store.record(1, audit("failed_passphrase")),
-    async list() {
-      for (const state of ["active", "expired"] as const) {
-        for (const ownerId of [busyOwner, 500])
-          await store.list(ownerId, state, { now: newest, limit: 50, offset: 450 });
-      }
-    },
     addUpload: () => store.addUpload("another-key", newest),
     renewUploads: () => store.renewUploads([{ blobKey: "another-key", anonymousBytes: 0 }], newest),
     abandonUploads: () => store.abandonUploads(["another-key"]),

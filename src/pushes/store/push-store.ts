@@ -29,14 +29,6 @@ import { claimWrites } from "./write-view.ts";
 const pushByLink = selectByLink<StoredPush>((condition) => `SELECT ${readPushes.selectList} FROM pushes ${condition}`);
 const pushById = readPushes.select<[pushId: number]>("WHERE id = ?");
 const filesOfPush = readFiles.select<[pushId: number]>("WHERE push_id = ?");
-const listed = (condition: string) =>
-  readPushes.select<[ownerId: number, now: number, limit: number, offset: number]>(
-    `WHERE owner_id = ? AND (${condition}) ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
-  );
-const listsByState = {
-  active: listed("ended_at IS NULL AND expires_at > ?"),
-  expired: listed("ended_at IS NOT NULL OR expires_at <= ?"),
-};
 const insertUpload = uploads.insert();
 const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
   "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
@@ -88,13 +80,6 @@ export function createPushStore(db: Database) {
       }),
     recordRefusal: (pushId: number, audit: AuditRecord) => db.write((tx) => recordRefusal(tx, pushId, audit)),
     record: (pushId: number, audit: AuditRecord) => db.write((tx) => recordEvent(tx, pushId, audit)),
-    /** Newest first. */
-    list: async (
-      ownerId: number,
-      state: "active" | "expired",
-      { now, limit, offset }: { readonly now: number; readonly limit: number; readonly offset: number },
-    ): Promise<readonly PushRow[]> =>
-      (await db.read.all(listsByState[state], ownerId, now, limit, offset)).map((row) => readPushes.decode(row)),
     async addUpload(blobKey: string, now: number): Promise<void> {
       await db
         .autocommit({ retry: "whenNotExecuted" })
