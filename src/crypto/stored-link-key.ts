@@ -10,14 +10,7 @@ const headerBytes = 1 + keyIdBytes;
 /** A key id is the start of a hash of this length. */
 const idHashBytes = 16;
 
-export interface StoredLinkKey {
-  seal(column: LinkColumn, row: SealedRow, link: string, random: Random): Buffer;
-  /** "other_key": sealed under an earlier secret of the account. @returns undefined: it was changed, or belongs to another row. */
-  open(column: LinkColumn, row: SealedRow, envelope: Uint8Array): OpenedLink | "other_key" | undefined;
-  /** The same for a link that is not stored in a column of its own. @param context must be the same to open. */
-  sealMessage(context: readonly Part[], link: string, random: Random): Buffer;
-  openMessage(context: readonly Part[], envelope: Uint8Array): OpenedLink | "other_key" | undefined;
-}
+export type StoredLinkKey = ReturnType<typeof createStoredLinkKey>;
 
 /** An object, so that no text is taken for "other_key". */
 export interface OpenedLink {
@@ -25,7 +18,7 @@ export interface OpenedLink {
 }
 
 /** @param secret 32 bytes: the link secret of an account. Once it is overwritten, nothing that it sealed can be opened. */
-export function createStoredLinkKey(secret: Buffer): StoredLinkKey {
+export function createStoredLinkKey(secret: Buffer) {
   const key = deriveKey(secret, "stored links");
   const header = Buffer.concat([
     Uint8Array.of(version),
@@ -44,9 +37,13 @@ export function createStoredLinkKey(secret: Buffer): StoredLinkKey {
   }
 
   return {
-    seal: (column, row, link, random) => sealValue(columnData(column, row), link, random),
-    open: (column, row, envelope) => openValue(columnData(column, row), envelope),
-    sealMessage: (context, link, random) => sealValue(messageData(context), link, random),
-    openMessage: (context, envelope) => openValue(messageData(context), envelope),
+    seal: (column: LinkColumn, row: SealedRow, link: string, random: Random) =>
+      sealValue(columnData(column, row), link, random),
+    /** "other_key": sealed under an earlier secret of the account. @returns undefined: it was changed, or belongs to another row. */
+    open: (column: LinkColumn, row: SealedRow, envelope: Uint8Array) => openValue(columnData(column, row), envelope),
+    /** The same for a link that is not stored in a column of its own. @param context must be the same to open. */
+    sealMessage: (context: readonly Part[], link: string, random: Random) =>
+      sealValue(messageData(context), link, random),
+    openMessage: (context: readonly Part[], envelope: Uint8Array) => openValue(messageData(context), envelope),
   };
 }

@@ -2,16 +2,6 @@ import { hourMs } from "../base/clock.ts";
 import type { Database } from "./database.ts";
 import { sql } from "./statement.ts";
 
-/** The untrusted peer that last sent X-Forwarded-* headers. The server writes it; `sealpush doctor` reads it. */
-export interface ForwarderNote {
-  /**
-   * Writes at most once an hour, because anybody can send such headers. A failed write rejects and is not retried within
-   * the hour.
-   */
-  write(address: string, now: number): Promise<void>;
-  find(): Promise<{ readonly address: string; readonly seenAt: number } | undefined>;
-}
-
 const name = "untrusted_forwarder";
 
 const writeNote = sql<[name: string, value: Buffer]>(
@@ -19,10 +9,17 @@ const writeNote = sql<[name: string, value: Buffer]>(
 );
 const readNote = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
 
-export function createForwarderNote(db: Database): ForwarderNote {
+export type ForwarderNote = ReturnType<typeof createForwarderNote>;
+
+/** The untrusted peer that last sent X-Forwarded-* headers. The server writes it; `sealpush doctor` reads it. */
+export function createForwarderNote(db: Database) {
   let triedAt: number | undefined;
   return {
-    async write(address, now) {
+    /**
+     * Writes at most once an hour, because anybody can send such headers. A failed write rejects and is not retried within
+     * the hour.
+     */
+    async write(address: string, now: number): Promise<void> {
       if (triedAt !== undefined && Math.abs(now - triedAt) < hourMs) return;
       triedAt = now;
       await db.autocommit({ retry: "whenNotExecuted" }).run(writeNote, name, Buffer.from(`${now} ${address}`));

@@ -53,15 +53,11 @@ const dueBlobDeletions = sql<[now: number, limit: number], { due: number }>(
   "SELECT count(*) AS due FROM (SELECT 1 FROM blob_deletions WHERE due_at <= ? LIMIT ?) AS counted",
 );
 
-/** The sweeper's pending work. Each part reads the head of an index. */
-export interface SweepBacklog {
-  /** When the push that has waited longest expired; undefined: none is waiting. */
-  readonly oldestDueAt: number | undefined;
-  /** At most 10,000. */
-  readonly blobDeletionsDue: number;
-}
-
-export async function readSweepBacklog(db: Pick<Database, "read">, now: number): Promise<SweepBacklog> {
+/**
+ * The sweeper's pending work. Each part reads the head of an index.
+ * @returns `oldestDueAt`: when the push that has waited longest expired; undefined: none is waiting.
+ */
+export async function readSweepBacklog(db: Pick<Database, "read">, now: number) {
   const [oldest, blobs] = await Promise.all([
     db.read.one(oldestDue, now),
     db.read.one(dueBlobDeletions, now, countedMax),

@@ -14,20 +14,6 @@ export const heartbeatMs = 10 * secondMs;
 const goneAfterMs = 3 * heartbeatMs + secondMs;
 const forgottenAfterMs = 10 * minuteMs;
 
-export interface ProcessRegistry {
-  /**
-   * Called before a process seals its first row, and then every `heartbeatMs`. Each call marks the active key as in use, so
-   * a process that counted as gone (it started late or was suspended) cancels the retirement of its key.
-   */
-  beat(process: RunningProcess, now: number): Promise<void>;
-  remove(id: string): Promise<void>;
-  /**
-   * @param connection the transaction whose write depends on the result, under the lock "keys". Default: a read of durable
-   * rows.
-   */
-  running(now: number, connection?: ReadConnection): Promise<readonly RunningProcess[]>;
-}
-
 const writeBeat = sql<[id: string, activeKeyId: string, keyIds: string, seenAt: number]>(
   `INSERT INTO processes (id, active_key_id, key_ids, seen_at) VALUES (?, ?, ?, ?)
    ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
@@ -38,18 +24,26 @@ const seenSince = sql<[since: number], { id: string; activeKeyId: string; keyIds
   "SELECT id, active_key_id AS activeKeyId, key_ids AS keyIds FROM processes WHERE seen_at > ? ORDER BY id",
 );
 
-export function createProcessRegistry(db: Database): ProcessRegistry {
+export function createProcessRegistry(db: Database) {
   return {
-    beat: (process, now) =>
+    /**
+     * Called before a process seals its first row, and then every `heartbeatMs`. Each call marks the active key as in use, so
+     * a process that counted as gone (it started late or was suspended) cancels the retirement of its key.
+     */
+    beat: (process: RunningProcess, now: number): Promise<void> =>
       db.writeSerialized("keys", async (tx) => {
         await tx.run(writeBeat, process.id, process.activeKeyId, process.keyIds.join(","), now);
         await markKey(tx, process.activeKeyId, now);
         await tx.run(forgetOld, now - forgottenAfterMs);
       }),
-    async remove(id) {
+    async remove(id: string): Promise<void> {
       await db.autocommit({ retry: "whenNotExecuted" }).run(deleteProcess, id);
     },
-    async running(now, connection = db.read) {
+    /**
+     * @param connection the transaction whose write depends on the result, under the lock "keys". Default: a read of durable
+     * rows.
+     */
+    async running(now: number, connection: ReadConnection = db.read): Promise<readonly RunningProcess[]> {
       const rows = await connection.all(seenSince, now - goneAfterMs);
       return rows.map((row) => ({ ...row, keyIds: row.keyIds.split(",") }));
     },

@@ -143,20 +143,15 @@ interface DecodedFile {
   readonly bytes: Buffer;
 }
 
-interface ReadPush {
-  readonly request: Omit<CreatePush, "upload">;
-  /** Files from inside the JSON, not yet part of an upload. */
-  readonly files: readonly DecodedFile[];
-}
-
 const createPushReader = fieldsReader(CreatePushFields);
 const notifyEmailsReader = fieldsReader(NotifyEmailsRequest);
 
 /**
  * Reads the fields of a push, from JSON or a form, by their wire names.
+ * @returns `files`: those inside the JSON, not yet part of an upload.
  * @throws AppError invalid_fields (by domain name), too_large (payload over 4 MiB, files over 8 MiB).
  */
-export function readCreatePush(fields: object): ReadPush {
+export function readCreatePush(fields: object) {
   const problems = new Map<string, string>();
   const given = createPushReader.read(fields, problems);
   const files = (given.files ?? []).map((file) => decodeFile(file, problems));
@@ -167,7 +162,7 @@ export function readCreatePush(fields: object): ReadPush {
   assertSize(given.payload ?? "", bytesMax, files);
   const duration = given.expire_after_duration;
   const minutes = duration === undefined ? undefined : durationMinutes[duration];
-  const request = withoutUndefined({
+  const request: Omit<CreatePush, "upload"> = withoutUndefined({
     kind: given.kind,
     payload: given.payload,
     fields: given.fields?.map(({ label, value, type = "text" }) => ({ label, value, type })),

@@ -59,6 +59,23 @@ export interface Limits {
   removeExpired(now: number, rowsMax: number): Promise<number>;
 }
 
+/** Makes the charges one after the other. If one is refused, those before it are taken back and the others are not made. */
+export async function chargeAll(charges: readonly (() => Promise<Charge>)[]): Promise<Charge> {
+  const refunds: (() => Promise<void>)[] = [];
+  const refund = async () => {
+    await Promise.all(refunds.map((one) => one()));
+  };
+  for (const charge of charges) {
+    const made = await charge();
+    if (made.outcome === "refused") {
+      await refund();
+      return made;
+    }
+    refunds.push(made.refund);
+  }
+  return { outcome: "charged", refund };
+}
+
 export function tooManyAttempts({ retryAfterSeconds }: Refused): AppError {
   return new AppError("too_many_requests", "Too many attempts. Try again later.", { retryAfterSeconds });
 }

@@ -6,15 +6,6 @@ import { recordAction } from "../store/administration.ts";
 import type { IdentityStore, Relinking } from "../store/identities.ts";
 import type { UserStore } from "../store/users.ts";
 
-/** What single sign-on finds in an account. */
-export interface SignOnFacts {
-  readonly user: User;
-  /** An identity of this issuer is linked. */
-  readonly isLinked: boolean;
-  readonly isUnused: boolean;
-  readonly isBreakGlass: boolean;
-}
-
 interface Deps extends Pick<AccountsDeps, "db" | "clock"> {
   readonly users: UserStore;
   readonly identities: IdentityStore;
@@ -24,7 +15,8 @@ interface Deps extends Pick<AccountsDeps, "db" | "clock"> {
 /** For operators, in a shell. */
 export function createSignOnCheck({ db, clock, users, identities, relinking }: Deps) {
   return {
-    async signOnFacts(user: User, issuer: string): Promise<SignOnFacts> {
+    /** What single sign-on finds in an account. `isLinked`: an identity of this issuer is. */
+    async signOnFacts(user: User, issuer: string) {
       const linked = await identities.listIdentities(user.id);
       return {
         user,

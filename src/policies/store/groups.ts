@@ -97,8 +97,7 @@ interface StoreParts {
 }
 
 async function findIn(connection: ReadConnection, access: AccessKeys, id: number): Promise<Group | undefined> {
-  const row = await connection.one(byId, id);
-  return row && reading.open(access, row);
+  return reading.open(access, await connection.one(byId, id));
 }
 
 function isSame(one: Omit<Group, "id">, other: Omit<Group, "id">): boolean {

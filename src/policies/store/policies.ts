@@ -26,15 +26,6 @@ export interface StoredPolicy {
   readonly revision: number;
 }
 
-/** The rules that may hold for a caller. `groups`: all that the caller is in. */
-export interface CallerPolicies {
-  /** A row about this caller is not this server's, which is reported: what it said is unknown. */
-  readonly hasForged: boolean;
-  readonly instance: StoredPolicy | undefined;
-  readonly everybodyElse: StoredPolicy | undefined;
-  readonly groups: readonly { readonly name: string; readonly policy: StoredPolicy | undefined }[];
-}
-
 const ofScope = sql<[scope: string], UnopenedPolicy>(`SELECT ${reading.selectList} FROM policies WHERE scope = ?`);
 /** One statement, because it is part of each creation. There are few policies: one for each group. */
 const ofCaller = sql<[userId: number], CallerRow>(
@@ -64,7 +55,7 @@ const nobody = 0;
 export type PolicyStore = ReturnType<typeof createPolicyStore>;
 
 export function createPolicyStore(db: Database, access: AccessKeys) {
-  const opened = (row: UnopenedPolicy | undefined): StoredPolicy | undefined => row && reading.open(access, row);
+  const opened = (row: UnopenedPolicy | undefined): StoredPolicy | undefined => reading.open(access, row);
 
   /** The name of the caller's group; undefined: a row is not this server's. */
   function groupIn(row: CallerRow): string | undefined {
@@ -80,8 +71,8 @@ export function createPolicyStore(db: Database, access: AccessKeys) {
       return row === undefined ? undefined : (opened(row) ?? "forged");
     },
 
-    /** @param userId null: a caller without an account. */
-    async readOfCaller(userId: number | null): Promise<CallerPolicies> {
+    /** The rules that may hold for a caller. `groups`: all that the caller is in. @param userId null: a caller without an account. */
+    async readOfCaller(userId: number | null) {
       const rows = await db.read.all(ofCaller, userId ?? nobody);
       const found = rows.map((row) => ({
         scope: row.policyScope,
@@ -94,6 +85,7 @@ export function createPolicyStore(db: Database, access: AccessKeys) {
         found.flatMap(({ group, policy }) => (typeof group === "string" ? [[group, policy]] : [])),
       );
       return {
+        /** A row about this caller is not this server's, which is reported: what it said is unknown. */
         hasForged: found.some(({ group, policy }) => group === undefined || policy === undefined),
         instance: policyOf("instance"),
         everybodyElse: policyOf("everybody else"),

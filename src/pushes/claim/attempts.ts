@@ -1,5 +1,5 @@
 import { minuteMs, secondMs } from "../../base/clock.ts";
-import type { Charge, Limits } from "../../limits/limits.ts";
+import { type Charge, chargeAll, type Limits } from "../../limits/limits.ts";
 import { createNetworkCounter } from "../../limits/network-counter.ts";
 
 const rememberedMax = 100_000;
@@ -62,23 +62,14 @@ export function createAttempts({ limits, monotonicMs, pause }: AttemptsDeps) {
 
     /** May wait up to 10 seconds. @param client a client's key. */
     async charge(client: string, pushId: number, now: number): Promise<Charge> {
-      const refunds: (() => Promise<void>)[] = [];
-      const refund = async () => {
-        await Promise.all(refunds.map((one) => one()));
+      const ofNetwork = () => ofNetworks.charge(client, now, 1, (name) => keyOf(pushId, name));
+      const ofPush = async () => {
+        const first = await guessedBefore.charge(`${pushId} ${client}`, now);
+        return first.outcome === "charged"
+          ? await chargeAll([async () => first, () => chargeFirst(pushId, now)])
+          : await furthers.charge(String(pushId), now);
       };
-      const own = await ofNetworks.charge(client, now, 1, (name) => keyOf(pushId, name));
-      if (own.outcome === "refused") return own;
-      refunds.push(own.refund);
-      const first = await guessedBefore.charge(`${pushId} ${client}`, now);
-      if (first.outcome === "charged") refunds.push(first.refund);
-      const charge =
-        first.outcome === "charged" ? await chargeFirst(pushId, now) : await furthers.charge(String(pushId), now);
-      if (charge.outcome === "refused") {
-        await refund();
-        return charge;
-      }
-      refunds.push(charge.refund);
-      return { outcome: "charged", refund };
+      return await chargeAll([ofNetwork, ofPush]);
     },
   };
 }

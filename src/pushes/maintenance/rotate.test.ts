@@ -7,7 +7,7 @@ import { overrideWrite } from "../../../test/support/override-write.ts";
 import { clock, open, rotate } from "../../../test/support/rotation.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { envelopeKeyId } from "../../crypto/keyring.ts";
-import { createProcessRegistry, type ProcessRegistry, type RunningProcess } from "../../database/processes.ts";
+import { createProcessRegistry, type RunningProcess } from "../../database/processes.ts";
 import { keysInUse, WrongMasterKeyError } from "../vault.ts";
 
 const owner = signedIn(7);
@@ -18,7 +18,7 @@ function asProcess(fixture: TestDomain, id: string): RunningProcess {
   return { id, activeKeyId: activeId(fixture), keyIds: fixture.domain.keyring.ids };
 }
 
-const registryOf = (fixture: TestDomain): ProcessRegistry => createProcessRegistry(fixture.domain.db);
+const registryOf = (fixture: TestDomain) => createProcessRegistry(fixture.domain.db);
 
 /** Counts the sealed values in the database by the id of their master key. */
 async function keyIdsInDatabase(fixture: TestDomain): Promise<Record<string, number>> {

@@ -6,12 +6,6 @@ import type { Database, ReadConnection } from "../../database/database.ts";
 import { createProcessRegistry, type RunningProcess, readKeyMarks } from "../../database/processes.ts";
 import { createColumnResealer, type RowId, retireKeys } from "../store/reseal.ts";
 
-export interface RotationReport {
-  readonly resealed: number;
-  /** Ids of master keys that no longer seal anything and can be removed from the configuration. */
-  readonly retiredKeyIds: readonly string[];
-}
-
 const batchRows = 100;
 /** Several times the duration of a batch, so that claims of the servers get the write lock in between. */
 const restMs = 15;
@@ -29,9 +23,10 @@ export interface RotationDeps {
 /**
  * Reseals every value under an older master key with the active one, live and in batches. No link is needed, so anonymous
  * pushes are included: their row secrets are sealed again. It is safe to interrupt and repeat.
+ * @returns `retiredKeyIds`: of master keys that no longer seal anything and can be removed from the configuration.
  * @throws AppError invalid_request while a running process does not know the active key or still seals under another.
  */
-export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
+export async function rotateKeys(deps: RotationDeps) {
   const { db, keyring } = deps;
   const activeId = keyring.ids[0] ?? "";
   const registry = createProcessRegistry(db);

@@ -28,19 +28,7 @@ export interface SweepDeps {
   readonly onStepFailed: (step: string, error: unknown) => void;
 }
 
-export interface SweepReport {
-  readonly clockTrusted: boolean;
-  readonly ended: number;
-  /** Pushes of deleted accounts. */
-  readonly released: number;
-  readonly tombstonesRemoved: number;
-  readonly purged: number;
-  readonly orphansAbandoned: number;
-  readonly keyRowsTrimmed: number;
-  /** Downloads that waited for the store and can continue, because it answers again. */
-  readonly ticketsResumed: number;
-  readonly blobsDeleted: number;
-}
+export type SweepReport = Awaited<ReturnType<typeof sweep>>;
 
 const batchRows = 50;
 /** Longer than a claim may take to be committed. */
@@ -69,7 +57,7 @@ const batchesMax = 20_000;
  * the time waits until the clock is trusted. Blobs of pushes that a person deleted are deleted without waiting. A step that
  * fails stops no other one.
  */
-export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<SweepReport> {
+export async function sweep(deps: SweepDeps, signal: AbortSignal) {
   const { upkeep, config } = deps;
   const now = deps.clock.now();
   const clockTrusted = deps.clockTrust.check();
@@ -104,11 +92,13 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
   return {
     clockTrusted,
     ended,
+    /** Pushes of deleted accounts. */
     released,
     tombstonesRemoved,
     purged,
     orphansAbandoned,
     keyRowsTrimmed,
+    /** Downloads that waited for the store and can continue, because it answers again. */
     ticketsResumed,
     blobsDeleted,
   };
