@@ -67,8 +67,9 @@ class Reading<C extends Columns, Prefix extends string, Key extends keyof C & st
     this.selectList = [...keys, "mac"].map((key) => `${name}.${columnName(key)} AS ${aliasOf(prefix, key)}`).join(", ");
   }
 
-  /** @returns undefined: this server did not write the row. That is reported, and the row counts as absent. */
-  open(access: AccessKeys, row: Unopened<C, Prefix, Key>): Opened<C, Key> | undefined {
+  /** @returns undefined: there is no row, or this server did not write it. That is reported, and the row counts as absent. */
+  open(access: AccessKeys, row: Unopened<C, Prefix, Key> | undefined): Opened<C, Key> | undefined {
+    if (row === undefined) return undefined;
     const stored = row as unknown as Stored;
     const mac = stored[this.#macAlias];
     const values = this.#decidingAliases.map((alias) => partOf(stored[alias]));

@@ -51,8 +51,7 @@ const openLink = sql<[digest: Buffer, since: number], UnopenedRow<typeof reading
 const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
 async function findLink(connection: ReadConnection, access: AccessKeys, digest: Buffer, since: number) {
-  const row = await connection.one(openLink, digest, since);
-  const link = row === undefined ? undefined : reading.open(access, row);
+  const link = reading.open(access, await connection.one(openLink, digest, since));
   return link === undefined || link.newEmail === null ? undefined : { userId: link.userId, email: link.newEmail };
 }
 

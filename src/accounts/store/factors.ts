@@ -39,8 +39,7 @@ const insertCode = backupCodes.insert();
 
 /** @returns undefined: the user is gone, or this server did not write the row. */
 async function findFactorState(tx: Transaction, access: AccessKeys, userId: number) {
-  const row = await tx.one(factorStateOf, userId);
-  return row === undefined ? undefined : factorState.open(access, row);
+  return factorState.open(access, await tx.one(factorStateOf, userId));
 }
 
 /** Authenticator app and passkeys together, as this server has counted them. */

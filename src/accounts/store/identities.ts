@@ -151,7 +151,7 @@ async function replaceIdentity(
  * allowed it.
  */
 export function createRelinking(db: Database, access: AccessKeys) {
-  const openRow = (row: Row | undefined) => (row === undefined ? undefined : reading.open(access, row));
+  const openRow = (row: Row | undefined) => reading.open(access, row);
   return {
     /** Keeps the object id of an identity. Requires the accounts lock. */
     async noteObjectId(tx: Transaction, { issuer, subject }: IdentityKey, objectId: string): Promise<void> {
@@ -194,8 +194,7 @@ export type Relinking = ReturnType<typeof createRelinking>;
 
 /** @returns the id of its user; undefined: it is linked to no account. */
 async function findOwner(connection: ReadConnection, access: AccessKeys, { issuer, subject }: IdentityKey) {
-  const row = await connection.one(byKey, issuer, subject);
-  return row === undefined ? undefined : reading.open(access, row)?.userId;
+  return reading.open(access, await connection.one(byKey, issuer, subject))?.userId;
 }
 
 async function linkIdentity(

@@ -62,7 +62,7 @@ async function findOpen(
   { purpose, since }: { readonly purpose: LinkPurpose; readonly since: number },
 ): Promise<MailedLink | undefined> {
   const row = await connection.one(openLink, digest, purposes.encode(purpose), since);
-  const link = row === undefined ? undefined : reading.open(seals.access, row);
+  const link = reading.open(seals.access, row);
   const user = openUser(seals.access, row);
   // The MAC of the row names the user, and the join could name another one.
   if (link === undefined || user?.id !== link.userId || user.disabledAt !== null) return undefined;

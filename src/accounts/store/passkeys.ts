@@ -49,10 +49,8 @@ export function createPasskeyStore({ read }: Pick<Database, "read">, access: Acc
 
     listCredentials: (userId: number): Promise<readonly StoredPasskey[]> => passkeysIn(read, userId),
 
-    async findCredential(credentialId: Buffer): Promise<StoredPasskey | undefined> {
-      const row = await read.one(passkeyByCredential, credentialId);
-      return row === undefined ? undefined : reading.open(access, row);
-    },
+    findCredential: async (credentialId: Buffer): Promise<StoredPasskey | undefined> =>
+      reading.open(access, await read.one(passkeyByCredential, credentialId)),
 
     countPasskeys: async (tx: Transaction, userId: number) => (await passkeysIn(tx, userId)).length,
 
@@ -73,8 +71,7 @@ export function createPasskeyStore({ read }: Pick<Database, "read">, access: Acc
      * use). Counters that are 0 on both sides mean that the authenticator does not count.
      */
     async claimPasskey(tx: Transaction, passkeyId: number, signCount: number, now: number): Promise<boolean> {
-      const row = await tx.one(passkeyById, passkeyId);
-      const passkey = row === undefined ? undefined : reading.open(access, row);
+      const passkey = reading.open(access, await tx.one(passkeyById, passkeyId));
       if (passkey === undefined) return false;
       const isHigher = passkey.signCount < signCount || (passkey.signCount === 0 && signCount === 0);
       return isHigher && (await passkeys.change(tx, access, passkeyId, { signCount, lastUsedAt: now }));
@@ -88,9 +85,8 @@ export function createPasskeyStore({ read }: Pick<Database, "read">, access: Acc
 
     /** @returns its name; undefined: the user has no such passkey. */
     async removePasskey(tx: Transaction, userId: number, passkeyId: number): Promise<string | undefined> {
-      const row = await tx.one(passkeyById, passkeyId);
       // Removing a row that a writer of the database has inserted must not lower the number of factors.
-      const passkey = row === undefined ? undefined : reading.open(access, row);
+      const passkey = reading.open(access, await tx.one(passkeyById, passkeyId));
       if (passkey?.userId !== userId) return undefined;
       await tx.run(removeOne, passkeyId);
       await countRemovedFactor(tx, access, userId);

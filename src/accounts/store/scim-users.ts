@@ -211,13 +211,11 @@ const saidById = sql<[userId: number], UnopenedRow<typeof scimReading>>(
 
 /** Read in a fixed number of statements, also for the id of nobody. @returns false for a row that this server did not write. */
 export async function hasAddressByScim(tx: Transaction, access: AccessKeys, userId: number): Promise<boolean> {
-  const row = await tx.one(saidById, userId);
-  return row !== undefined && scimReading.open(access, row)?.hasGivenAddress === true;
+  return scimReading.open(access, await tx.one(saidById, userId))?.hasGivenAddress === true;
 }
 
 /** An administrator decides about the account from now on. @returns whether SCIM had disabled it. */
 export async function takeOverFromScim(tx: Transaction, access: AccessKeys, userId: number): Promise<boolean> {
-  const row = await tx.one(saidById, userId);
-  if (row === undefined || scimReading.open(access, row)?.hasDisabled !== true) return false;
+  if (scimReading.open(access, await tx.one(saidById, userId))?.hasDisabled !== true) return false;
   return scimUsers.change(tx, access, userId, { hasDisabled: false });
 }

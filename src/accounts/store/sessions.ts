@@ -106,15 +106,13 @@ export async function endSessions(tx: WriteConnection, userId: number, exceptId:
 
 /** Requires the accounts lock. @returns the user's complete session; undefined: it has ended or waits for a factor. */
 export async function findCompleteSession(tx: Transaction, access: AccessKeys, sessionId: number, userId: number) {
-  const row = await tx.one(byId, sessionId);
-  const session = row === undefined ? undefined : reading.open(access, row);
+  const session = reading.open(access, await tx.one(byId, sessionId));
   return session?.userId === userId && !session.waitsForFactor ? session : undefined;
 }
 
 /** Requires the accounts lock. @returns whose complete session has ended; undefined: there is none with this id. */
 export async function endAnySession(tx: Transaction, access: AccessKeys, sessionId: number): Promise<User | undefined> {
-  const row = await tx.one(byId, sessionId);
-  const session = row === undefined ? undefined : reading.open(access, row);
+  const session = reading.open(access, await tx.one(byId, sessionId));
   if (session === undefined || session.waitsForFactor) return undefined;
   await tx.run(removeSessionOf, sessionId, session.userId);
   return findUserIn(tx, access, session.userId);
@@ -239,8 +237,7 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
   const user = await findUserIn(tx, access, userId);
   if (user === undefined || user.disabledAt !== null) return false;
   if (replaces !== null) {
-    const waiting = await tx.one(waitingSession, replaces.digest, userId, replaces.since);
-    const opened = waiting === undefined ? undefined : reading.open(access, waiting);
+    const opened = reading.open(access, await tx.one(waitingSession, replaces.digest, userId, replaces.since));
     if (opened === undefined) return false;
     ({ way, persistent, adminUntil } = opened);
     providerSession = providerSessionOf(opened);
@@ -282,7 +279,7 @@ export function createSessionStore(db: Database, access: AccessKeys) {
     /** @returns undefined also for a session of a disabled user. */
     async findSession(digest: Buffer): Promise<StoredSession | undefined> {
       const row = await read.one(byDigest, digest);
-      const session = row === undefined ? undefined : reading.open(access, row);
+      const session = reading.open(access, row);
       const user = openUser(access, row);
       // The MAC of the row names the user, and the join could name another one.
       if (session === undefined || user?.id !== session.userId || user.disabledAt !== null) return undefined;

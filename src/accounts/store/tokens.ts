@@ -160,12 +160,12 @@ export function createTokenStore(db: Database, access: AccessKeys) {
     /** The caller checks the expiry. @returns undefined also for a revoked token and one of a disabled user. */
     async findToken(digest: Buffer): Promise<FoundToken | undefined> {
       const row = await db.read.one(byDigest, digest);
-      const token = row === undefined ? undefined : reading.open(access, row);
+      const token = reading.open(access, row);
       const user = openTokenUser(access, row);
       // The MAC of the row names the user, and the join could name another one.
       if (token === undefined || user?.id !== token.userId || user.disabledAt !== null) return undefined;
       const { id, scopes, networks, expiresAt, lastUsedAt } = token;
-      const lastSignedOnAt = row === undefined ? null : lastSignOnIn(access, row);
+      const lastSignedOnAt = lastSignOnIn(access, row);
       return { tokenId: id, scopes, networks, expiresAt, lastUsedAt, user, lastSignedOnAt };
     },
 

@@ -28,21 +28,20 @@ export function openUser(access: AccessKeys, row: UserRow | undefined): User | u
 
 /** As `openUser`, but also the service account of a group: only tokens act as one. */
 export function openTokenUser(access: AccessKeys, row: UserRow | undefined): User | undefined {
-  const opened = row === undefined ? undefined : reading.open(access, row);
+  const opened = reading.open(access, row);
   if (opened === undefined) return undefined;
   const { secondFactors, lastSignedOnAt, isUnused, breakGlassAt, serviceGroupId, ...user } = opened;
   return { ...user, hasSecondFactor: secondFactors > 0, ...(serviceGroupId !== null && { serviceGroupId }) };
 }
 
 /** When the user last signed in by single sign-on; null: never, or this server did not write the row. */
-export function lastSignOnIn(access: AccessKeys, row: UserRow): number | null {
+export function lastSignOnIn(access: AccessKeys, row: UserRow | undefined): number | null {
   return reading.open(access, row)?.lastSignedOnAt ?? null;
 }
 
 /** An operator or administrator has made the account, and nobody has signed in to it, made a token for it or imported into it. */
 export async function isUnusedIn(connection: ReadConnection, access: AccessKeys, userId: number): Promise<boolean> {
-  const row = await connection.one(userById, userId);
-  return row !== undefined && reading.open(access, row)?.isUnused === true;
+  return reading.open(access, await connection.one(userById, userId))?.isUnused === true;
 }
 
 /**
