@@ -1,20 +1,12 @@
 import type { Command } from "commander";
 import { type JobRun, nextRunOf } from "../database/job-runs.ts";
-import type { Domain } from "../domain.ts";
-import type { CliIo, CommandDeps } from "./cli-io.ts";
-import { refuseWithoutData, shell, withDomain } from "./open-domain.ts";
-import { getConfig } from "./settings.ts";
+import type { CommandDeps } from "./cli-io.ts";
+import { shell, withData } from "./open-domain.ts";
 
 export function addJobsCommands(program: Command, deps: CommandDeps): void {
   const jobs = program.command("jobs").description("Show the server's background jobs, and retry what has failed.");
   addList(jobs, deps);
   addRetries(jobs, deps);
-}
-
-async function withData(io: CliIo, work: (domain: Domain) => Promise<void>): Promise<void> {
-  const config = getConfig(io);
-  await refuseWithoutData(config, io);
-  await withDomain(config, io, work);
 }
 
 const listHeader = ["job", "every ms", "last start", "last success", "took ms", "next run", "last failure", "failure"];

@@ -13,7 +13,7 @@ import { replaceAccessSecret } from "../pushes/vault.ts";
 import { rotatedColumns } from "../tables.ts";
 import type { CommandDeps } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
-import { refuseWithoutData, withDomain } from "./open-domain.ts";
+import { refuseWithoutData, withData, withDomain } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
 
 const masterKeyBytes = 32;
@@ -77,9 +77,7 @@ export function addKeyCommands(program: Command, { io }: CommandDeps): void {
           "This signs everybody out and ends all API tokens, emailed links and backup codes. Repeat it with --yes to confirm.",
         );
       }
-      const config = getConfig(io);
-      await refuseWithoutData(config, io);
-      await withDomain(config, io, async (domain) => {
+      await withData(io, async (domain) => {
         const renewed = await replaceAccess(domain, io);
         io.stdout(`Replaced the access secret. ${renewed} accounts, passkeys and linked identities keep working.\n`);
       });

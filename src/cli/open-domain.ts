@@ -21,6 +21,7 @@ import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import type { CliIo } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
+import { getConfig } from "./settings.ts";
 
 /** The administrator in the administrators' audit trail for actions from a shell. */
 export const shell: Administrator = { userId: null, email: "shell", address: "" };
@@ -62,6 +63,13 @@ export async function withDomain<T>(
   } finally {
     await domain.close();
   }
+}
+
+/** As `withDomain`, with the configured data. @throws CommandRefused if there are none. */
+export async function withData(io: CliIo, work: (domain: Domain) => Promise<void>): Promise<void> {
+  const config = getConfig(io);
+  await refuseWithoutData(config, io);
+  await withDomain(config, io, work);
 }
 
 /** Commands log no events: they print their own messages. */

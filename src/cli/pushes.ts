@@ -12,7 +12,7 @@ import {
 } from "../pushes/pushes.ts";
 import type { CliIo, CommandDeps } from "./cli-io.ts";
 import { CommandRefused, WrongSettings } from "./errors.ts";
-import { refuseWithoutData, shell, withDomain } from "./open-domain.ts";
+import { refuseWithoutData, shell, withData, withDomain } from "./open-domain.ts";
 import { readLine } from "./read-line.ts";
 import { getConfig } from "./settings.ts";
 
@@ -73,11 +73,7 @@ function addAudit(pushes: Command, { io }: CommandDeps): void {
     .option(...linkOption)
     .option("--json", "one JSON object per line instead of columns")
     .addHelpText("after", `\nThe administrators' audit trail records this.`)
-    .action(async (options: OnePush & { readonly json?: true }) => {
-      const config = getConfig(io);
-      await refuseWithoutData(config, io);
-      await withDomain(config, io, (domain) => printTrail(domain, options, io));
-    });
+    .action((options: OnePush & { readonly json?: true }) => withData(io, (domain) => printTrail(domain, options, io)));
 }
 
 async function printTrail(domain: Domain, options: OnePush & { readonly json?: true }, io: CliIo): Promise<void> {
@@ -115,9 +111,7 @@ function addDelete(pushes: Command, { io }: CommandDeps): void {
     .option(...linkOption)
     .option("--yes", "confirm; without it, nothing is deleted")
     .action(async (options: OnePush & { readonly yes?: true }) => {
-      const config = getConfig(io);
-      await refuseWithoutData(config, io);
-      await withDomain(config, io, async (domain) => {
+      await withData(io, async (domain) => {
         const id = await findOne(options, domain, io);
         if (options.yes !== true) {
           throw new CommandRefused("Nothing was deleted. This cannot be undone: confirm with --yes.");
