@@ -30,6 +30,8 @@ export class ClientShares {
 
   /** @param client a client's key. @returns false, and nothing is taken, if a limit would be exceeded; else `release` it later. */
   take(client: string, amount: number): boolean {
+    // An entry of nothing would never be removed: most bodies are too small to be counted.
+    if (amount === 0) return true;
     const { max, perClientMax } = this.#limits;
     const networks = networksOf(client);
     const fits = ({ name, shares }: ClientNetwork) => this.#heldBy(name) + amount <= perClientMax * shares;
