@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+
 /** A parameter of a statement. Times, ids and flags are numbers, sealed values and digests are buffers. */
 export type Value = string | number | Buffer | null;
 
@@ -80,11 +82,9 @@ function toPostgres(text: string): string {
     .replace(/\bAS ([a-z]+[A-Z]\w*)/g, 'AS "$1"');
 }
 
-/** FNV-1a, 64 bits. The texts are part of this program, so only accidental collisions matter, and those are improbable. */
+/** 64 bits. The texts are part of this program, so only accidental collisions matter, and those are improbable. */
+const nameDigits = 16;
+
 function nameOf(text: string): string {
-  let hash = 0xcbf29ce484222325n;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(index))) * 0x100000001b3n);
-  }
-  return `s${hash.toString(36)}`;
+  return `s${hash("sha256", text).slice(0, nameDigits)}`;
 }
