@@ -271,8 +271,8 @@ type ReadField = (given: unknown) => FieldResult;
  * be words. It checks only the limits in the schema; the domain checks all others.
  */
 export function fieldsReader<Schema extends TObject>(schema: Schema) {
-  const readers = Object.entries(schema.properties as Record<string, TSchema>).map(
-    ([name, property]) => [name, readerOf(property)] as const,
+  const readers = new Map(
+    Object.entries(schema.properties as Record<string, TSchema>).map(([name, property]) => [name, readerOf(property)]),
   );
   return {
     /**
@@ -281,10 +281,10 @@ export function fieldsReader<Schema extends TObject>(schema: Schema) {
      */
     read(fields: object, problems: Map<string, string>): Partial<Static<Schema>> {
       const values: Record<string, unknown> = {};
-      for (const [name, read] of readers) {
-        const given: unknown = Object.hasOwn(fields, name) ? Reflect.get(fields, name) : undefined;
-        if (given === undefined) continue;
-        const result = read(given);
+      // Most requests name few of the fields.
+      for (const [name, given] of Object.entries(fields) as [string, unknown][]) {
+        const result = given === undefined ? undefined : readers.get(name)?.(given);
+        if (result === undefined) continue;
         if ("problem" in result) problems.set(name, result.problem);
         else if (result.value !== undefined) values[name] = result.value;
       }

@@ -122,6 +122,6 @@ function pushDeps(domain: Domain, effects: ImportEffects): PushImportDeps {
       diskSpace: diskSpaceOf(config.dataDir),
       anonymousBytes: async () => 0,
     }),
-    byteBudgets: { begin: () => new SpentBytes([]) },
+    byteBudgets: { begin: () => new SpentBytes(undefined) },
   };
 }

@@ -107,7 +107,7 @@ export class GroupCommit {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({
         run,
-        resolve: (value) => resolve(value as T),
+        resolve: resolve as WaitingTransaction["resolve"],
         reject,
         deadline: this.#monotonicMs() + this.#limits.lockWaitMsMax,
       });

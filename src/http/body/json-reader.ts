@@ -39,8 +39,8 @@ export class JsonReader implements BodyParser<unknown> {
   readonly #carried = new CarriedBytes();
   readonly #levels: Level[] = [];
   #expected: Expected = "value";
-  /** The decoded pieces of the string that is being read; undefined: none is. */
-  #pieces: string[] | undefined;
+  /** The decoded beginning of the string that is being read; undefined: none is. */
+  #text: string | undefined;
   #result: unknown;
   #values = 0;
   #textCharacters = 0;
@@ -67,9 +67,9 @@ export class JsonReader implements BodyParser<unknown> {
       }
     }
     while (at < bytes.length) {
-      if (this.#pieces !== undefined) {
-        at = this.#readString(bytes, at, this.#pieces);
-        if (this.#pieces !== undefined) return at;
+      if (this.#text !== undefined) {
+        at = this.#readString(bytes, at, this.#text);
+        if (this.#text !== undefined) return at;
         continue;
       }
       const byte = bytes[at];
@@ -82,7 +82,7 @@ export class JsonReader implements BodyParser<unknown> {
         case quote:
           if (this.#expected === "key" || this.#expected === "key_or_end") this.#expected = "key";
           else this.#beginValue();
-          this.#pieces = [];
+          this.#text = "";
           break;
         case 0x7b: // {
           this.#open({ fields: Object.create(null), key: "" }, "key_or_end");
@@ -115,7 +115,7 @@ export class JsonReader implements BodyParser<unknown> {
   }
 
   /** Reads a string from `from` to its closing quote, or as far as whole characters and escapes have arrived. */
-  #readString(bytes: Buffer, from: number, pieces: string[]): number {
+  #readString(bytes: Buffer, from: number, before: string): number {
     let at = from;
     let hasEscapes = false;
     // All bytes so far, combined: below 0x80 they are ASCII.
@@ -124,9 +124,9 @@ export class JsonReader implements BodyParser<unknown> {
       const byte = bytes[at] ?? quote;
       bits |= byte;
       if (byte === quote) {
-        if (bits < 0x80 && !hasEscapes) this.#addText(pieces, bytes.toString("latin1", from, at));
-        else this.#addPiece(pieces, bytes.subarray(from, at), hasEscapes);
-        this.#endString(pieces.length === 1 ? (pieces[0] ?? "") : pieces.join(""));
+        const isPlain = bits < 0x80 && !hasEscapes;
+        const piece = isPlain ? bytes.toString("latin1", from, at) : decodePiece(bytes.subarray(from, at), hasEscapes);
+        this.#endString(this.#joined(before, piece));
         return at + 1;
       }
       if (byte < 0x20) throw malformed();
@@ -137,24 +137,18 @@ export class JsonReader implements BodyParser<unknown> {
       at += escapeBytes - 1;
     }
     const end = at < bytes.length ? at : endOfWholeCharacters(bytes, from);
-    this.#addPiece(pieces, bytes.subarray(from, end), hasEscapes);
+    this.#text = this.#joined(before, decodePiece(bytes.subarray(from, end), hasEscapes));
     return end;
   }
 
-  #addPiece(pieces: string[], bytes: Buffer, hasEscapes: boolean): void {
-    if (bytes.length === 0) return;
-    const text = decodeText(bytes);
-    this.#addText(pieces, hasEscapes ? withoutEscapes(text) : text);
-  }
-
-  #addText(pieces: string[], piece: string): void {
+  #joined(before: string, piece: string): string {
     this.#textCharacters += piece.length;
     if (this.#textCharacters > textCharactersMax) throw textsTooLarge("The texts of a body", textCharactersMax);
-    pieces.push(piece);
+    return before + piece;
   }
 
   #endString(text: string): void {
-    this.#pieces = undefined;
+    this.#text = undefined;
     const level = this.#levels.at(-1);
     if (this.#expected === "key" && level !== undefined && "fields" in level) {
       level.key = text;
@@ -222,6 +216,11 @@ function endOfWholeCharacters(bytes: Buffer, from: number): number {
     return at + characterBytes > bytes.length ? at : bytes.length;
   }
   return bytes.length;
+}
+
+function decodePiece(bytes: Buffer, hasEscapes: boolean): string {
+  const text = decodeText(bytes);
+  return hasEscapes ? withoutEscapes(text) : text;
 }
 
 /** Only called with pieces of at most one chunk. */

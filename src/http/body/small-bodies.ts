@@ -33,7 +33,7 @@ export class SmallBodies {
       let pieces = 0;
       const stop = () => {
         this.#waiting.delete(waiting);
-        request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
+        request.off("data", onData).off("end", onEnd).off("close", onClose);
       };
       const fail = (failure: AppError) => {
         stop();
@@ -52,7 +52,8 @@ export class SmallBodies {
       const onClose = () => fail(bodyCutOff());
       const waiting = { checks: 0, fail };
       if (request.destroyed) return onClose();
-      request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
+      // A request emits "error" only to those who listen for it, and "close" in any case.
+      request.on("data", onData).on("end", onEnd).on("close", onClose);
       this.#waiting.add(waiting);
       this.#timer ??= setTimeout(this.#check, checkMs).unref();
     });

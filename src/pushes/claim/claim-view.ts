@@ -91,7 +91,8 @@ async function tryToClaim(
   const sealed = await deps.store.findSealed(link, request.reserveAnswer);
   if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
   const { kind, counted } = viewKind(sealed.row, request, actor);
-  const retry = counted ? await retryOf(deps, sealed.row, request, { receivedAt, now }) : undefined;
+  const isRepeatable = counted && request.idempotencyKey !== undefined;
+  const retry = isRepeatable ? await retryOf(deps, sealed.row, request, { receivedAt, now }) : undefined;
   if (retry !== undefined && retry.copy !== null) {
     const copy = { ...retry.copy, key: retry.key };
     const repeated = await repeat(deps, sealed, { copy, urlToken, request, now, actor });
@@ -109,7 +110,10 @@ async function tryToClaim(
   }
   if (opened.outcome !== "opened") return opened;
   const isImported = link.pushId !== sealed.row.id;
-  const claim = await claimOf(deps, sealed, opened, { request, actor, kind, counted, isImported, retry });
+  const asksLastView = request.tellsLastView === true && counted && sealed.row.views > 0;
+  const lastViewAt = asksLastView ? await deps.store.lastViewAt(sealed.row.id) : null;
+  const newCopy = retry && { ...retry, id: await deps.ids.next() };
+  const claim = claimOf(deps, sealed, opened, { actor, kind, counted, isImported, lastViewAt, newCopy });
   const claimed = await deps.store.writeView(claim);
   if (claimed === undefined) return undefined;
   // The view that reaches the limit still gets the payload, with no views remaining.
@@ -134,42 +138,34 @@ async function retryOf(
 }
 
 /** What counts the view of an opened push. */
-async function claimOf(
+function claimOf(
   deps: PushDeps,
   sealed: SealedPush,
   opened: Extract<Opened, { outcome: "opened" }>,
   {
-    request,
     actor,
     kind,
-    counted,
-    isImported,
-    retry,
-  }: {
-    readonly request: ClaimRequest;
+    newCopy,
+    ...read
+  }: Pick<ViewClaim, "counted" | "isImported" | "lastViewAt"> & {
     readonly actor: Actor;
     readonly kind: AuditKind;
-    readonly counted: boolean;
-    readonly isImported: boolean;
-    /** undefined: the claim cannot be repeated. */
-    readonly retry: Pick<Retry, "key" | "arrivedAt"> | undefined;
+    /** What seals the copy of the row secret, and its id; undefined: the claim cannot be repeated. */
+    readonly newCopy: (Pick<Retry, "key" | "arrivedAt"> & { readonly id: number }) | undefined;
   },
-): Promise<ViewClaim> {
+): ViewClaim {
   // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
   const now = deps.clock.now();
-  const asksLastView = request.tellsLastView === true && counted && sealed.row.views > 0;
   return {
+    ...read,
     claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
     now,
-    counted,
     asRead: sealed,
-    isImported,
-    lastViewAt: asksLastView ? await deps.store.lastViewAt(sealed.row.id) : null,
     notByOwner: !isOwner(sealed.row, actor),
     audit: auditRecord(kind, actor, now),
     blobsDueAt: now + blobsGraceMs(deps.config),
     tickets: opened.tickets,
-    key: retry?.key.seal(opened.rowSecret, await deps.ids.next(), { now, arrivedAt: retry.arrivedAt }),
+    key: newCopy?.key.seal(opened.rowSecret, newCopy.id, { now, arrivedAt: newCopy.arrivedAt }),
   };
 }
 
@@ -296,7 +292,7 @@ async function open(
   const fields = readStoredFields({ payload, payloadFormat: row.payloadFormat });
   const text = fields === null ? payload : fieldsText(fields);
   // Before the view is counted: a read that fails must not cost it.
-  const sender = await senderOf(deps, row, urlToken);
+  const sender = row.senderShown ? await senderOf(deps, row, urlToken) : null;
   return { outcome: "opened", payload: text, fields, files, tickets, sender, rowSecret: unlocked.rowSecret };
 }
 

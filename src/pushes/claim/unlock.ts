@@ -22,7 +22,7 @@ export type Unlocked =
  * passphrase is correct or could not be tried. A wrong passphrase is audited. Owners are throttled like viewers.
  * @param openSecret opens the row secret; default: that of the push's own row.
  */
-export async function unlock(
+export function unlock(
   deps: PushDeps,
   { row, rowSecretSealed }: SealedPush,
   {
@@ -36,7 +36,7 @@ export async function unlock(
     readonly actor: Actor;
     readonly openSecret?: ((sealed: Buffer) => Buffer | undefined) | undefined;
   },
-): Promise<Unlocked> {
+): Unlocked | Promise<Unlocked> {
   const { urlToken, passphrase } = secrets;
   const { passphraseSalt } = row;
   const openWith = (passphraseHash: Buffer | undefined): Unlocked => {
@@ -63,9 +63,19 @@ export async function unlock(
     }
     return tried;
   };
-  const unlocked = await chargeAttempt(deps, row.id, { now, actor, tryPassphrase });
+  return guess(deps, row.id, { now, actor, tryPassphrase });
+}
+
+interface Guess {
+  readonly now: number;
+  readonly actor: Actor;
+  readonly tryPassphrase: () => Promise<Unlocked>;
+}
+
+async function guess(deps: PushDeps, pushId: number, attempt: Guess): Promise<Unlocked> {
+  const unlocked = await chargeAttempt(deps, pushId, attempt);
   if (unlocked.outcome === "wrong_passphrase") {
-    await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
+    await deps.store.record(pushId, auditRecord("failed_passphrase", attempt.actor, attempt.now));
   }
   return unlocked;
 }
@@ -74,11 +84,7 @@ export async function unlock(
 async function chargeAttempt(
   deps: PushDeps,
   pushId: number,
-  {
-    now,
-    actor: { client },
-    tryPassphrase,
-  }: { readonly now: number; readonly actor: Actor; readonly tryPassphrase: () => Promise<Unlocked> },
+  { now, actor: { client }, tryPassphrase }: Guess,
 ): Promise<Unlocked> {
   const isCounted = ({ outcome }: Unlocked) => outcome === "wrong_passphrase";
   const make = async (): Promise<Unlocked> => {

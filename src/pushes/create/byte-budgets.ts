@@ -27,40 +27,41 @@ export function createByteBudgets({ limits, config }: { limits: Limits; config: 
   const clientBytes = createNetworkCounter((shares) => windows("client bytes", Math.floor(client * shares)));
   const accountBytes = windows("account bytes", account);
 
-  function budgetsOf(actor: Actor): readonly Budget[] {
+  function budgetOf(actor: Actor): Budget | undefined {
     if (actor.user !== null && actor.answersRequest === undefined) {
       const key = String(actor.user.id);
-      return account === 0 ? [] : [{ counter: accountBytes, key, owner: "account", bytesPerDay: account }];
+      return account === 0 ? undefined : { counter: accountBytes, key, owner: "account", bytesPerDay: account };
     }
-    return client === 0 ? [] : [{ counter: clientBytes, key: actor.client, owner: "address", bytesPerDay: client }];
+    if (client === 0) return undefined;
+    return { counter: clientBytes, key: actor.client, owner: "address", bytesPerDay: client };
   }
 
   return {
     /** For one push that is being created or edited. */
-    begin: (actor: Actor): SpentBytes => new SpentBytes(budgetsOf(actor)),
+    begin: (actor: Actor): SpentBytes => new SpentBytes(budgetOf(actor)),
   };
 }
 
 /** The bytes that one push has used of its creator's budget. They are refunded unless they are kept. */
 export class SpentBytes {
-  readonly #budgets: readonly Budget[];
+  readonly #budget: Budget | undefined;
   #refunds: (() => Promise<void>)[] = [];
 
-  constructor(budgets: readonly Budget[]) {
-    this.#budgets = budgets;
+  /** @param budget undefined: there is no limit. */
+  constructor(budget: Budget | undefined) {
+    this.#budget = budget;
   }
 
   /** @throws AppError bytes_used_up when the budget has less left. */
   async charge(bytes: number, now: number): Promise<void> {
-    if (bytes === 0) return;
-    for (const { counter, key, owner, bytesPerDay } of this.#budgets) {
-      const charge = await counter.charge(key, now, bytes);
-      if (charge.outcome === "refused") {
-        const refusal = `This ${owner} has used up its ${bytesPerDay} bytes of new pushes a day. Try again later.`;
-        throw new AppError("bytes_used_up", refusal, { retryAfterSeconds: charge.retryAfterSeconds });
-      }
-      this.#refunds.push(charge.refund);
+    if (bytes === 0 || this.#budget === undefined) return;
+    const { counter, key, owner, bytesPerDay } = this.#budget;
+    const charge = await counter.charge(key, now, bytes);
+    if (charge.outcome === "refused") {
+      const refusal = `This ${owner} has used up its ${bytesPerDay} bytes of new pushes a day. Try again later.`;
+      throw new AppError("bytes_used_up", refusal, { retryAfterSeconds: charge.retryAfterSeconds });
     }
+    this.#refunds.push(charge.refund);
   }
 
   /** The push is stored. */

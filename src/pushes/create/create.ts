@@ -17,7 +17,7 @@ import type { InsertOutcome, NewPush, WithPush } from "../store/insert-push.ts";
 import { type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
-import { judgeCreation, limitsFor } from "./judge-creation.ts";
+import { judgeCreation, limitsUnder, policyFor } from "./judge-creation.ts";
 import { findProblems, kindOf, type Lifetime, lifetimeOf } from "./limits.ts";
 import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
@@ -48,19 +48,21 @@ export function createOperations(deps: PushDeps) {
       try {
         assertMayCreate(deps.config, false, actor);
         const askedKey = creationKeyOf(deps, asked, actor);
-        const request = await resolvePreset(deps, asked, { askedKey, actor });
+        const { preset } = asked;
+        const request = preset === undefined ? asked : await resolvePreset(deps, asked, { preset, askedKey }, actor);
         const kind = kindOf(request);
         assertMayCreate(deps.config, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
         const receivedAt = deps.clock.now();
+        const policy = await policyFor(deps, actor);
         assertNoProblems({
-          ...findProblems(request, kind, deps.config, await limitsFor(deps, kind, actor)),
+          ...findProblems(request, kind, deps.config, limitsUnder(policy, deps.config.kinds[kind], actor)),
           ...findLinkDeliveryProblems(deps, request, actor),
           ...(await findOptionProblems(deps, request, actor)),
         });
         const compared = askedKey && { request, requested: requestedPush(deps, request, kind, actor), upload };
         const earlier = compared && (await findRepeated(deps, askedKey, compared, actor));
         if (earlier?.push !== undefined) return { ...earlier.push, repeated: true };
-        const judged = await judgeCreation(deps, request, { kind, receivedAt }, actor);
+        const judged = await judgeCreation(deps, request, { kind, receivedAt, policy }, actor);
         const key = earlier && { ...askedKey, arrivedAt: arrivalOf(deps.clock, receivedAt, earlier.databaseTime) };
         const push = await sealAndInsert(deps, judged, { kind, upload, spent, key, together }, actor);
         if (push === "repeated") {
@@ -72,7 +74,7 @@ export function createOperations(deps: PushDeps) {
         spent.keep();
         return { ...push, repeated: false };
       } finally {
-        await upload?.abandon();
+        if (upload !== undefined) await upload.abandon();
         await spent.refund();
       }
     },
@@ -101,7 +103,7 @@ async function sealAndInsert(
   actor: Actor,
 ): Promise<OwnedPush | "repeated"> {
   assertComplete(upload);
-  assertNoProblems(await findUnsealedFiles(deps, request, upload));
+  if (upload !== undefined) assertNoProblems(await findUnsealedFiles(deps, request, upload));
   const { payload } = storedPayload(request);
   const payloadBytes = Buffer.byteLength(payload);
   await spent.charge(payloadBytes, deps.clock.now());
@@ -120,8 +122,9 @@ async function sealAndInsert(
   const withKey = (write: (key: AccountStoredLinkKey | undefined) => Promise<InsertOutcome>) =>
     needsStoredLinkKey ? deps.storedLinkKeys.sealing(ownerId, write) : write(undefined);
   const outcome = await withKey(async (storedLinkKey) => {
-    const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor);
-    return await deps.largePayloads.write(payloadBytes, actor.client, async () => {
+    const linkDelivery =
+      storedLinkKey && (await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor));
+    return await deps.largePayloads.write(payloadBytes, actor.client, () => {
       const content = { payload, files: listFiles(positionFiles(upload?.files ?? [])) };
       const { keyCheck, ...sealed } = sealPushContent(keyring, row, {
         secrets: { urlToken, passphraseHash },
@@ -136,7 +139,7 @@ async function sealAndInsert(
         key: key && { ...key, pushId: id },
       };
       const audit = auditRecord("creation", actor, now);
-      return await deps.store.insertPush(push, audit, { linkDelivery, together });
+      return deps.store.insertPush(push, audit, { linkDelivery, together });
     });
   });
   if (outcome === "repeated") return outcome;

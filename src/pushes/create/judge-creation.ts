@@ -19,6 +19,8 @@ import { shrinkDefaults } from "./requested-push.ts";
 interface Judging {
   readonly kind: KindName;
   readonly receivedAt: number;
+  /** The rules for the caller, see `policyFor`. */
+  readonly policy: Policy;
 }
 
 /**
@@ -26,13 +28,12 @@ interface Judging {
  * @returns the request, with what the rules leave of the server's defaults. @throws AppError invalid_fields.
  */
 export async function judgeCreation(
-  deps: Pick<PushDeps, "policies" | "emails" | "config">,
+  deps: Pick<PushDeps, "emails" | "config">,
   request: CreatePush,
-  { kind, receivedAt }: Judging,
+  { kind, receivedAt, policy }: Judging,
   actor: Actor,
 ): Promise<CreatePush> {
   const settings = deps.config.kinds[kind];
-  const policy = await policyFor(deps, actor);
   const asked = shrinkDefaults(request, settings, policy);
   const { expiresAt, expireAfterViews } = lifetimeOf(asked, settings, receivedAt);
   const maxMs = Math.min(settings.days.max * dayMs, (policy.maxMinutes ?? Infinity) * minuteMs);
@@ -48,24 +49,23 @@ export async function judgeCreation(
     }),
     ...findInstantProblems(request, maxMs, receivedAt),
     // The caller did not ask for what a rule switches on, so it was not checked before.
-    ...(request.notifyOnView === undefined && (await findOptionProblems(deps, asked, actor))),
+    ...(asked.notifyOnView !== request.notifyOnView && (await findOptionProblems(deps, asked, actor))),
   });
   return asked;
 }
 
 /** The limits of a push that the caller creates, with a least that the rules allow. An answer is opened once, whatever the settings want. */
-export async function limitsFor(
-  deps: Pick<PushDeps, "policies" | "config">,
-  kind: KindName,
-  actor: Actor,
-): Promise<LifetimeLimits> {
-  const { days, views } = leastUnder(await policyFor(deps, actor), deps.config.kinds[kind]);
-  return { days, views: actor.answersRequest === undefined ? views : { ...views, min: 1 } };
+export function limitsUnder(policy: Policy, settings: LifetimeLimits, { answersRequest }: Actor): LifetimeLimits {
+  const { days, views } = leastUnder(policy, settings);
+  return { days, views: answersRequest === undefined ? views : { ...views, min: 1 } };
 }
 
 /** The rules for the caller. Answers follow those of the time when their request was made. */
-async function policyFor({ policies }: Pick<PushDeps, "policies">, { user, answersRequest }: Actor): Promise<Policy> {
-  return answersRequest === undefined ? await policies.of(user) : rulesOfAnswers(answersRequest);
+export function policyFor(
+  { policies }: Pick<PushDeps, "policies">,
+  { user, answersRequest }: Actor,
+): Policy | Promise<Policy> {
+  return answersRequest === undefined ? policies.of(user) : rulesOfAnswers(answersRequest);
 }
 
 /** The kinds of the content: any push that has files is a file push too. */

@@ -14,8 +14,8 @@ export function createLargePayloads() {
   const queue = createFairQueue(limits, "Too many large texts are being stored right now. Try again in a moment.");
   return {
     /** @param client a throttle key. @throws AppError unavailable when too many wait; what `write` throws. */
-    async write<T>(payloadBytes: number, client: string, write: () => Promise<T>): Promise<T> {
-      return payloadBytes < largeBytes ? await write() : await queue.run(client, write);
+    write<T>(payloadBytes: number, client: string, write: () => Promise<T>): Promise<T> {
+      return payloadBytes < largeBytes ? write() : queue.run(client, write);
     },
   };
 }

@@ -12,10 +12,9 @@ import type { AskedKey } from "./repeat-creation.ts";
 export async function resolvePreset(
   deps: PushDeps,
   request: CreatePush,
-  { askedKey, actor }: { readonly askedKey: AskedKey | undefined; readonly actor: Actor },
+  { preset: name, askedKey }: { readonly preset: string; readonly askedKey: AskedKey | undefined },
+  actor: Actor,
 ): Promise<CreatePush> {
-  const { preset: name } = request;
-  if (name === undefined) return request;
   const repeated = await settingsOfRepeated(deps, askedKey);
   if (repeated !== undefined) return applyPreset(request, repeated);
   const all = await deps.presets.of(actor.user);

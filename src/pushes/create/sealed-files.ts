@@ -14,10 +14,10 @@ import type { PendingUpload } from "./upload.ts";
 export async function findUnsealedFiles(
   { blobs }: Pick<PushDeps, "blobs">,
   { encryption }: Pick<CreatePush, "encryption">,
-  upload: PendingUpload | undefined,
+  upload: PendingUpload,
 ): Promise<FieldProblems> {
   if (encryption === undefined) return {};
-  for (const file of upload?.files ?? []) {
+  for (const file of upload.files) {
     if (!(await isAgeFile(blobs, file))) return { files: [unusableFiles.unsealed] };
   }
   return {};

@@ -133,8 +133,8 @@ export function createLinkDeliveryCounter(limits: Limits): Counter {
 interface LinkToDeliver {
   readonly row: UnsealedPushRow;
   readonly urlToken: string;
-  /** The owner's; undefined: the push has no owner. */
-  readonly storedLinkKey: AccountStoredLinkKey | undefined;
+  /** The owner's. */
+  readonly storedLinkKey: AccountStoredLinkKey;
 }
 
 /**
@@ -148,7 +148,7 @@ export async function prepareLinkDelivery(
   actor: Actor,
 ): Promise<NewLinkDelivery | undefined> {
   const { ownerId } = row;
-  if (!asksForLinkDelivery(request) || ownerId === null || storedLinkKey === undefined) return undefined;
+  if (!asksForLinkDelivery(request) || ownerId === null) return undefined;
   const { emails } = deps;
   if (await emails.isFull()) throw unavailable("Too many emails wait to be sent. Try again later.", 60);
   const owner = await emails.findOwner(ownerId);

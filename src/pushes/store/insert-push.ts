@@ -79,7 +79,7 @@ export function insertWrites(db: InsertDatabase) {
           }
           if (row.ownerId === null) await addToAnonymous(tx, push.storedBytes);
           await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: push.payloadSealed }));
-          await insertFiles(tx, row.id, push.files);
+          if (push.files.length > 0) await insertFiles(tx, row.id, push.files);
           if (row.ownerId !== null) await writeEntry(tx, row.id, 1, audit);
           if (linkDelivery !== undefined) await putLinkDelivery(tx, row.id, linkDelivery);
           await together?.(tx, row.id);

@@ -69,8 +69,8 @@ export function createPushStore(db: Database) {
     },
     findById: (pushId: number) => findPushById(db.read, pushId),
     files: (pushId: number) => findFilesOf(db.read, pushId),
-    filesOf: async ({ row, hasFiles }: Pick<SealedPush, "hasFiles"> & { readonly row: Pick<PushRow, "id"> }) =>
-      hasFiles ? await findFilesOf(db.read, row.id) : listFiles([]),
+    filesOf: ({ row, hasFiles }: Pick<SealedPush, "hasFiles"> & { readonly row: Pick<PushRow, "id"> }) =>
+      hasFiles ? findFilesOf(db.read, row.id) : listFiles<FileRow>([]),
     /** See `endPush`. @param together writes in the same transaction. */
     end: (request: EndRequest, together?: InTransaction): Promise<boolean> =>
       db.write(async (tx) => {

@@ -211,8 +211,8 @@ export async function destroyTickets(tx: Transaction, pushId: number, fileIds?: 
 }
 
 /** SQLite updates the total of anonymous pushes with each write. On PostgreSQL these writes would block one another. */
-export async function addToAnonymous(tx: Transaction, bytes: number): Promise<void> {
-  if (capabilitiesOf[tx.engine].storedTotals) await tx.run(addToTotal, bytes);
+export function addToAnonymous(tx: Transaction, bytes: number): Promise<number> | undefined {
+  return capabilitiesOf[tx.engine].storedTotals ? tx.run(addToTotal, bytes) : undefined;
 }
 
 /**
