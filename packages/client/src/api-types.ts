@@ -165,32 +165,7 @@ export type Push = {
   readonly encryption?: "age";
 };
 
-export type OwnedPush = {
-  readonly expire_after_views: number;
-  readonly expired: boolean;
-  /** Empty in lists if the server does not store the link. */
-  readonly url_token: string;
-  readonly deletable_by_viewer: boolean;
-  readonly retrieval_step: boolean;
-  readonly expired_on: string | null;
-  readonly passphrase: string | null;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly created_at: string;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly updated_at: string;
-  readonly expire_after_days: number;
-  readonly days_remaining: number;
-  readonly views_remaining: number;
-  /** Ended by a person and not by a limit. */
-  readonly deleted: boolean;
-  /** Empty if the url_token is. */
-  readonly json_url: string;
-  /** The link to hand out; empty if the url_token is. */
-  readonly html_url: string;
-  readonly kind: "text" | "file" | "url" | "qr";
-  readonly expires_at: string | null;
-  /** The content is sealed for the key in the link; absent: it is not. */
-  readonly encryption?: "age";
+export type OwnedPush = Push & {
   /** Empty if there is none. */
   readonly name: string;
   /** Empty if there is none. */
@@ -199,38 +174,7 @@ export type OwnedPush = {
   readonly sender_shown?: boolean;
 };
 
-export type CreatedPush = {
-  readonly expire_after_views: number;
-  readonly expired: boolean;
-  /** Empty in lists if the server does not store the link. */
-  readonly url_token: string;
-  readonly deletable_by_viewer: boolean;
-  readonly retrieval_step: boolean;
-  readonly expired_on: string | null;
-  readonly passphrase: string | null;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly created_at: string;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly updated_at: string;
-  readonly expire_after_days: number;
-  readonly days_remaining: number;
-  readonly views_remaining: number;
-  /** Ended by a person and not by a limit. */
-  readonly deleted: boolean;
-  /** Empty if the url_token is. */
-  readonly json_url: string;
-  /** The link to hand out; empty if the url_token is. */
-  readonly html_url: string;
-  readonly kind: "text" | "file" | "url" | "qr";
-  readonly expires_at: string | null;
-  /** The content is sealed for the key in the link; absent: it is not. */
-  readonly encryption?: "age";
-  /** Empty if there is none. */
-  readonly name: string;
-  /** Empty if there is none. */
-  readonly note: string;
-  /** Absent if there is no owner. */
-  readonly sender_shown?: boolean;
+export type CreatedPush = OwnedPush & {
   /** The fields that were sent, without their values; absent if there are none. */
   readonly fields?: readonly ({
     readonly label: string;
@@ -241,32 +185,7 @@ export type CreatedPush = {
   readonly notify_emails_to_locale?: string | null;
 };
 
-export type RetrievedPush = {
-  readonly expire_after_views: number;
-  readonly expired: boolean;
-  /** Empty in lists if the server does not store the link. */
-  readonly url_token: string;
-  readonly deletable_by_viewer: boolean;
-  readonly retrieval_step: boolean;
-  readonly expired_on: string | null;
-  readonly passphrase: string | null;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly created_at: string;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly updated_at: string;
-  readonly expire_after_days: number;
-  readonly days_remaining: number;
-  readonly views_remaining: number;
-  /** Ended by a person and not by a limit. */
-  readonly deleted: boolean;
-  /** Empty if the url_token is. */
-  readonly json_url: string;
-  /** The link to hand out; empty if the url_token is. */
-  readonly html_url: string;
-  readonly kind: "text" | "file" | "url" | "qr";
-  readonly expires_at: string | null;
-  /** The content is sealed for the key in the link; absent: it is not. */
-  readonly encryption?: "age";
+export type RetrievedPush = Push & {
   readonly payload: string | null;
   readonly files: readonly ({
     readonly filename: string;
@@ -284,39 +203,7 @@ export type RetrievedPush = {
   readonly sender?: string;
 };
 
-export type PushList = readonly ({
-  readonly expire_after_views: number;
-  readonly expired: boolean;
-  /** Empty in lists if the server does not store the link. */
-  readonly url_token: string;
-  readonly deletable_by_viewer: boolean;
-  readonly retrieval_step: boolean;
-  readonly expired_on: string | null;
-  readonly passphrase: string | null;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly created_at: string;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly updated_at: string;
-  readonly expire_after_days: number;
-  readonly days_remaining: number;
-  readonly views_remaining: number;
-  /** Ended by a person and not by a limit. */
-  readonly deleted: boolean;
-  /** Empty if the url_token is. */
-  readonly json_url: string;
-  /** The link to hand out; empty if the url_token is. */
-  readonly html_url: string;
-  readonly kind: "text" | "file" | "url" | "qr";
-  readonly expires_at: string | null;
-  /** The content is sealed for the key in the link; absent: it is not. */
-  readonly encryption?: "age";
-  /** Empty if there is none. */
-  readonly name: string;
-  /** Empty if there is none. */
-  readonly note: string;
-  /** Absent if there is no owner. */
-  readonly sender_shown?: boolean;
-})[];
+export type PushList = readonly (OwnedPush)[];
 
 export type Preview = {
   readonly url: string;
@@ -426,88 +313,11 @@ export type OwnedRequest = {
   readonly answers_url: string;
 };
 
-export type RequestList = readonly ({
-  /** Empty in lists if the server does not store the link. */
-  readonly url_token: string;
-  readonly title: string;
-  readonly note: string;
-  readonly wants_text: boolean;
-  readonly wants_files: boolean;
-  /** full: it has all the answers that it may have. */
-  readonly state: "open" | "full" | "closed" | "expired";
-  readonly expires_at: string;
-  /** Seal the answer for this age recipient. */
-  readonly recipient: string;
-  readonly created_at: string;
-  /** How many have come. */
-  readonly answers: number;
-  readonly answers_max: number;
-  readonly encryption_check: string;
-  /** Empty: you keep the identity yourself. */
-  readonly identity_sealed: string;
-  /** The link to send to those who shall answer; empty if the url_token is. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
-  readonly html_url: string;
-  /** Your page of the answers, which the identity behind # opens; empty if the url_token is. */
-  readonly answers_url: string;
-})[];
+export type RequestList = readonly (OwnedRequest)[];
 
-export type RequestAnswers = {
-  /** Empty in lists if the server does not store the link. */
-  readonly url_token: string;
-  readonly title: string;
-  readonly note: string;
-  readonly wants_text: boolean;
-  readonly wants_files: boolean;
-  /** full: it has all the answers that it may have. */
-  readonly state: "open" | "full" | "closed" | "expired";
-  readonly expires_at: string;
-  /** Seal the answer for this age recipient. */
-  readonly recipient: string;
-  readonly created_at: string;
-  /** How many have come. */
-  readonly answers: number;
-  readonly answers_max: number;
-  readonly encryption_check: string;
-  /** Empty: you keep the identity yourself. */
-  readonly identity_sealed: string;
-  /** The link to send to those who shall answer; empty if the url_token is. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
-  readonly html_url: string;
-  /** Your page of the answers, which the identity behind # opens; empty if the url_token is. */
-  readonly answers_url: string;
+export type RequestAnswers = OwnedRequest & {
   /** The answers, oldest first. Each is a push of yours: retrieve it as any other, and open what you get with the identity. */
-  readonly pushes: readonly ({
-    readonly expire_after_views: number;
-    readonly expired: boolean;
-    /** Empty in lists if the server does not store the link. */
-    readonly url_token: string;
-    readonly deletable_by_viewer: boolean;
-    readonly retrieval_step: boolean;
-    readonly expired_on: string | null;
-    readonly passphrase: string | null;
-    /** ISO 8601, UTC, milliseconds. */
-    readonly created_at: string;
-    /** ISO 8601, UTC, milliseconds. */
-    readonly updated_at: string;
-    readonly expire_after_days: number;
-    readonly days_remaining: number;
-    readonly views_remaining: number;
-    /** Ended by a person and not by a limit. */
-    readonly deleted: boolean;
-    /** Empty if the url_token is. */
-    readonly json_url: string;
-    /** The link to hand out; empty if the url_token is. */
-    readonly html_url: string;
-    readonly kind: "text" | "file" | "url" | "qr";
-    readonly expires_at: string | null;
-    /** The content is sealed for the key in the link; absent: it is not. */
-    readonly encryption?: "age";
-    /** Empty if there is none. */
-    readonly name: string;
-    /** Empty if there is none. */
-    readonly note: string;
-    /** Absent if there is no owner. */
-    readonly sender_shown?: boolean;
-  })[];
+  readonly pushes: readonly (OwnedPush)[];
 };
 
 export type AnswerFields = {
