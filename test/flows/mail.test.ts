@@ -59,6 +59,26 @@ test("an email is sent later after a temporary refusal", async () => {
   expect(sink.messages().length).toBe(1);
 });
 
+test("an email whose mail server dies before it answers is sent again with the same Message-ID", async () => {
+  const sink = await startMailSink();
+  sink.cutNext();
+  await using fixture = await startTestApp({ environment: sink.environment });
+  await put(fixture, ada);
+  const first = await sink.next(ada);
+  await expect.poll(() => fixture.logLines.join("")).toContain("mail_put_off");
+  expect(await sizes(fixture)).toEqual({ waiting: 1, failed: 0 });
+  // A pause may begin after the line was logged.
+  await expect
+    .poll(() => {
+      fixture.clock.advance(minuteMs);
+      return sink.attempts();
+    })
+    .toBe(2);
+  expect((await sink.next(ada)).messageId).toBe(first.messageId);
+  await expect.poll(() => sizes(fixture)).toEqual({ waiting: 0, failed: 0 });
+  expect(sink.messages().length).toBe(2);
+});
+
 test("emails wait while the mail server is down, and across a restart", async () => {
   const down = await startMailSink();
   await down.stop();

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerSession } from "smtp-server";
 import { afterAll, onTestFinished } from "vitest";
@@ -53,6 +53,8 @@ export interface MailSink {
   attempts(): number;
   /** Refuses the given number of times, then accepts again. */
   refuseNext(times: number, refusal: Refusal): void;
+  /** Keeps the next message and cuts the connection instead of answering, as a mail server that is killed then. */
+  cutNext(): void;
   /** Accepts nothing until the promise settles: a message hangs at its end. */
   holdMessages(until: Promise<unknown>): void;
   /** Settles when a message hangs. */
@@ -92,6 +94,8 @@ async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Pro
   const tls = encryption === "none" ? undefined : makeCertificate();
   const kept = new KeptMails();
   let ended = 0;
+  let isCut = false;
+  const sockets = new Set<Socket>();
   const server = new SMTPServer({
     ...(tls !== undefined && { key: tls.key, cert: tls.certificate }),
     secure: encryption === "implicit",
@@ -115,9 +119,17 @@ async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Pro
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
       stream.on("end", () => {
-        kept.take(Buffer.concat(chunks), session).then((refusal) => done(refusal), done);
+        kept.take(Buffer.concat(chunks), session).then((refusal) => {
+          if (!isCut) return done(refusal);
+          isCut = false;
+          for (const socket of sockets) socket.destroy();
+        }, done);
       });
     },
+  });
+  server.server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
   });
   // Many tests have clients that disconnect or reject the certificate.
   server.on("error", () => undefined);
@@ -147,6 +159,9 @@ async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Pro
     next: (to) => kept.next(to),
     attempts: () => kept.attempts,
     refuseNext: (times, refusal) => kept.refuse(times, refusal),
+    cutNext: () => {
+      isCut = true;
+    },
     holdMessages: (until) => kept.hold(until),
     held: () => kept.held,
     ended: () => ended,
