@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { createFakeProvider, type FakeAnswers, issuer, secrets } from "../../../test/support/fake-provider.ts";
 import { hourMs, secondMs } from "../../base/clock.ts";
@@ -28,6 +29,7 @@ function open(answers: FakeAnswers = {}, more: Partial<SingleSignOnSettings> = {
   return { provider, asked: fake.asked, advance: (ms: number) => (now += ms) };
 }
 
+const ownKey = generateKeyPairSync("rsa", { modulusLength: 2_048 }).publicKey.export({ format: "jwk" });
 const refusalOf = (promise: Promise<unknown>) =>
   promise.then(
     () => "nothing",
@@ -52,10 +54,14 @@ describe("a provider's answer", () => {
     ["two audiences and another authorised party", { claims: { aud: ["sealpush", "x"], azp: "x" } }],
     ["another issuer", { claims: { iss: "https://evil.example" } }],
     ["an expired token", { claims: { iat: 1, exp: 2 } }],
+    ["a token that never expires", { claims: { exp: undefined } }],
+    ["a token that is not valid yet", { claims: { nbf: 4_102_444_800 } }],
     ["no subject", { claims: { sub: undefined } }],
     ["a subject that is too long", { claims: { sub: "x".repeat(256) } }],
     ["a subject with control characters", { claims: { sub: "a\u0000b" }, userInfo: { sub: "a\u0000b" } }],
     ["somebody else's signature", { forged: true }],
+    ["a key of its own beside the signature", { forged: true, header: { kid: undefined, jwk: ownKey } }],
+    ["a header that must be understood", { header: { crit: ["x"], x: 1 } }],
     ["no signature", { header: { alg: "none" } }],
     ["a signature by the client's secret", { header: { alg: "HS256" } }],
     ["details of another user", { userInfo: { sub: "b-1" } }],
