@@ -41,7 +41,9 @@ export async function openRunService(folder: string, compileCache: string): Prom
     if (handle === undefined) throw new Error(`${method} ${url} is unknown.`);
     return await handle(name);
   };
-  const http = createServer((request, response) => void settle(answer(request), response)).listen(0, "127.0.0.1");
+  // A test that holds up its process for seconds would otherwise send its next request on a connection that is just being closed.
+  const http = createServer({ keepAliveTimeout: 0 }, (request, response) => void settle(answer(request), response));
+  http.listen(0, "127.0.0.1");
   await once(http, "listening");
   const address = http.address();
   if (typeof address !== "object" || address === null) throw new Error("The service listens on no port.");
