@@ -1,8 +1,9 @@
 import type { ChildProcess } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { BackupLoad, openRestored } from "../support/backup-load.ts";
 import { integrityOf } from "../support/database-file.ts";
 import { createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
@@ -12,7 +13,7 @@ import { preloaded } from "../support/preload.ts";
 import { newDataDir, runProgram, spawnProgram } from "../support/processes.ts";
 import { filesIn } from "../support/raw-files.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
-import { type ServerProcess, startServer } from "../support/server.ts";
+import { launchServer, type ServerProcess, startServer } from "../support/server.ts";
 
 const anonymousFiles = { PWP__FILES__ALLOW_ANONYMOUS: "true" };
 
@@ -127,18 +128,34 @@ async function appears(folder: string, shape: RegExp): Promise<void> {
   await vi.waitUntil(there, { interval: 2, timeout: 60_000 });
 }
 
-/** A domain with files that take a while to copy. */
-async function largeDomain(): Promise<{ dataDir: string; server: ServerProcess; push: KnownPush }> {
-  const dataDir = newDataDir();
-  const server = await startServer({ dataDir, environment: anonymousFiles });
+/** The data folder of a stopped server, with a push and files that take nearly a hundred writes to copy. */
+let large: { readonly dataDir: string; readonly push: KnownPush };
+const largeEnds: (() => Promise<void>)[] = [];
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-"));
+  largeEnds.push(async () => rmSync(folder, { recursive: true, force: true }));
+  const dataDir = join(folder, "data");
+  const server = await launchServer({ dataDir, environment: anonymousFiles }, (end) => largeEnds.push(end));
   const push = await createPush(server.baseUrl, { payload: "outlives the kill", expire_after_views: 2 });
-  for (let count = 0; count < 12; count += 1) await sendFile(server, 6_000_000);
-  return { dataDir, server, push };
+  for (let count = 0; count < 4; count += 1) await sendFile(server, 6_000_000);
+  await server.stop();
+  large = { dataDir, push };
+});
+afterAll(async () => {
+  for (const end of largeEnds.reverse()) await end();
+});
+
+/** A copy of it. */
+function largeDomain(): { dataDir: string; push: KnownPush } {
+  const dataDir = newDataDir();
+  cpSync(large.dataDir, dataDir, { recursive: true });
+  return { dataDir, push: large.push };
 }
 
 describe("a backup that is interrupted", () => {
   test.each(["b", "b.tar"])("by SIGKILL leaves no %s and no file that could be mistaken for a backup", async (name) => {
-    const { dataDir, server, push } = await largeDomain();
+    const { dataDir, push } = largeDomain();
+    const server = await startServer({ dataDir });
     const backupDir = makeFolder();
     const interrupted = signalledWhileWriting(/partial-.*(blobs|archive\.tar)/, "SIGKILL");
     const backup = spawnProgram(["backup", "--to", join(backupDir, name)], { DATA_DIR: dataDir, ...interrupted });
@@ -155,7 +172,8 @@ describe("a backup that is interrupted", () => {
   });
 
   test("by SIGTERM cleans up and reports that nothing was written", async () => {
-    const { dataDir } = await largeDomain();
+    const { dataDir } = largeDomain();
+    await startServer({ dataDir });
     const backupDir = makeFolder();
     const interrupted = signalledWhileWriting(/partial-.*blobs/, "SIGTERM");
     const backup = spawnProgram(["backup", "--to", join(backupDir, "b")], { DATA_DIR: dataDir, ...interrupted });
@@ -171,7 +189,7 @@ describe("a backup that is interrupted", () => {
 });
 
 test("a restore interrupted by SIGKILL leaves a folder that servers and further restores refuse", async () => {
-  const { dataDir, push } = await largeDomain();
+  const { dataDir, push } = largeDomain();
   const backupDir = makeFolder();
   await succeed(["backup", "--to", join(backupDir, "b")], dataDir);
   const restored = emptyFolder(backupDir, "restored", dataDir);
@@ -193,7 +211,7 @@ test("a restore interrupted by SIGKILL leaves a folder that servers and further 
 });
 
 test("a server that has checked for a restore just before one begins does not serve beside it", async () => {
-  const { dataDir } = await largeDomain();
+  const { dataDir } = largeDomain();
   const archive = join(makeFolder(), "b.tar");
   await succeed(["backup", "--to", archive], dataDir);
   const restored = newDataDir();
