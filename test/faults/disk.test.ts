@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createPush, postJson } from "../support/endpoints.ts";
 import { boundByPermissions } from "../support/limits.ts";
-import { newDataDir, runProgram } from "../support/processes.ts";
+import { makeToken } from "../support/owner.ts";
+import { newDataDir } from "../support/processes.ts";
 import { filesIn } from "../support/raw-files.ts";
 import { expectEachOpensOnce, expectUnavailable, pushOf, sendFile } from "../support/refusals.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
@@ -64,7 +65,7 @@ describe("the reserve for signed-in people", () => {
     const create = (headers = {}) => postJson(`${server.baseUrl}/api/v2/pushes`, pushOf("of somebody"), headers);
     await expectUnavailable(await create());
     await expectUnavailable(await sendFile(server, 1_000));
-    const token = await makeToken(dataDir);
+    const token = await makeToken({ DATA_DIR: dataDir }, { email: "ada@example.com", admin: false });
     const owned = await create({ authorization: `Bearer ${token}` });
     expect(owned.status, await owned.text()).toBe(201);
   });
@@ -81,7 +82,7 @@ describe("the quota of anonymous pushes", () => {
     const create = (at: ServerProcess, headers = {}) =>
       postJson(`${at.baseUrl}/api/v2/pushes`, pushOf("c".repeat(4_500)), headers);
     await expectUnavailable(await create(server));
-    const token = await makeToken(dataDir);
+    const token = await makeToken({ DATA_DIR: dataDir }, { email: "ada@example.com", admin: false });
     const owned = await create(server, { authorization: `Bearer ${token}` });
     expect(owned.status, await owned.text()).toBe(201);
     await expectEachOpensOnce(server, pushes);
@@ -101,14 +102,6 @@ describe("the quota of anonymous pushes", () => {
     expect(answers.filter(({ status }) => status === 201).length).toBe(10);
   });
 });
-
-async function makeToken(dataDir: string): Promise<string> {
-  const email = "ada@example.com";
-  const user = ["user", "create", "--email", email, "--password-stdin"];
-  expect(await runProgram(user, { DATA_DIR: dataDir }, "correct horse battery\n")).toMatchObject({ exitCode: 0 });
-  const token = ["token", "create", "--email", email, "--name", "test"];
-  return (await runProgram(token, { DATA_DIR: dataDir })).stdout.trim();
-}
 
 function foldersIn(folder: string): readonly string[] {
   return [...new Set([...filesIn(folder).keys()].map((path) => join(folder, path, "..")))];
