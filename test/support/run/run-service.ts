@@ -1,5 +1,7 @@
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { resolve } from "node:path";
 
 /**
  * Hands out what the processes of one test run share, over HTTP on 127.0.0.1. Each is made with the first request, and its
@@ -18,7 +20,7 @@ export interface RunService extends AsyncDisposable {
 /** @param folder of the run; it is removed after the run. */
 export async function openRunService(folder: string, compileCache: string): Promise<RunService> {
   const databases = atFirstUse(async () => await (await import("../postgres/databases.ts")).Databases.start());
-  const browser = atFirstUse(async () => await (await import("../browser.ts")).launchBrowserServer());
+  const browser = atFirstUse(startBrowser);
   const programs = atFirstUse(async () => await (await import("./build.ts")).buildForTests());
   const site = atFirstUse(async () => {
     const { makeSiteFolder } = await import("./site-folder.ts");
@@ -32,7 +34,7 @@ export async function openRunService(folder: string, compileCache: string): Prom
       return "";
     },
     "POST programs": async () => JSON.stringify(await programs.get()),
-    "POST browser": async () => (await browser.get()).wsEndpoint(),
+    "POST browser": async () => (await browser.get()).address,
     "POST site": async () => JSON.stringify(await site.get()),
   };
   const answer = async ({ method, url = "" }: IncomingMessage): Promise<string> => {
@@ -53,8 +55,28 @@ export async function openRunService(folder: string, compileCache: string): Prom
       http.closeAllConnections();
       http.close();
       // The caller has already got the error of what failed to start.
-      await (await browser.made())?.close();
+      await (await browser.made())?.[Symbol.asyncDispose]();
       await (await databases.made())?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/**
+ * The Chromium of the run, driven by a process of its own: Playwright makes an error for each message, and this process, where Vite
+ * maps the stack of each error, would take a fifth more time for it.
+ */
+async function startBrowser() {
+  const driver = fork(resolve(import.meta.dirname, "browser-process.ts"), { execArgv: ["--stack-trace-limit=0"] });
+  const ended = once(driver, "exit");
+  const address = await Promise.race([
+    once(driver, "message").then(([text]) => String(text)),
+    ended.then(([code]) => Promise.reject(new Error(`The process of the browser ended with ${code}.`))),
+  ]);
+  return {
+    address,
+    async [Symbol.asyncDispose]() {
+      if (driver.connected) driver.disconnect();
+      await ended;
     },
   };
 }
