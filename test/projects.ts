@@ -60,14 +60,16 @@ const aboutNoEngine = [
   "test/faults/overload.test.ts",
   // Which costs the built program has.
   "test/flows/shipped.costs.test.ts",
+  // Which connections a server still serves while it stops, and on which of its ports. That it closes its database is in stop.test.ts.
+  "test/faults/{drain,gateway}.test.ts",
   // The entry point of the image.
   "test/flows/container*.test.ts",
   // Headers of requests and of emails, and where answers redirect to. Hostile values reach the database in hostile-requests and odd-text.
-  "test/flows/{cross-site,attack-mail-headers,attack-redirects}.test.ts",
+  "test/flows/{cross-site,loaded-by-a-page,attack-mail-headers,attack-redirects}.test.ts",
   // What pages show, and rules that the program applies. Each of their statements, with rows and without, is sent to PostgreSQL by
   // at least two of the flows that stay on both.
-  "test/flows/{account-defaults,admin-theme,appearance,assets,end-to-end,gateway,language-choice,link-cards}.test.ts",
-  "test/flows/{page-addresses,page-of-long-text,policies,program-addresses,request-log}.test.ts",
+  "test/flows/{about,account-defaults,admin-theme,appearance,assets,end-to-end,gateway,language-choice,link-cards}.test.ts",
+  "test/flows/{page-addresses,page-of-long-text,page-weights,policies,program-addresses,request-log}.test.ts",
   "test/flows/{single-sign-on-trust,single-sign-on-unused,theme-choice,tracing,web-app}.test.ts",
   // What other clients of the API send.
   "test/flows/clients/**",
