@@ -1,3 +1,5 @@
+import { isVisibleLine } from "../base/one-line.ts";
+
 /**
  * Whether the text has `min` to `max` characters (code points) and is well-formed Unicode. A lone surrogate has no UTF-8
  * encoding, so two different texts that contain one would be stored as the same bytes.
@@ -9,9 +11,9 @@ export function hasCharacters(text: string, min: number, max: number): boolean {
   return count >= min && count <= max;
 }
 
-/** Whether the text can name a token or passkey: 1 to `max` characters, none of them a control character. */
+/** Whether the text can name a token or passkey: 1 to `max` characters, none of them hidden. */
 export function isName(text: string, max: number): boolean {
-  return hasCharacters(text, 1, max) && !/\p{Cc}/u.test(text);
+  return hasCharacters(text, 1, max) && isVisibleLine(text);
 }
 
 /** The zeros of the Arabic, Persian and full-width digits, which keyboards of our languages produce. */

@@ -249,6 +249,7 @@ describe("the tokens page", () => {
     ["networks", "10.0.0.0/33"],
     ["networks", Array.from({ length: 51 }, (_, at) => `192.0.2.${at}`).join(" ")],
     ["name", " "],
+    ["name", "gpj\u202eexe"],
   ])("shows the error of %s %j beside its field, and keeps what was typed", async (field, value) => {
     const payload = new URLSearchParams({ name: "typed", networks: "192.0.2.99", [field]: value }).toString();
     const before = (await app.app.domain.accounts.listTokens(await idOf(ada))).length;

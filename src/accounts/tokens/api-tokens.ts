@@ -190,7 +190,7 @@ function problemsOf(wanted: Required<TokenLimits> & { readonly name: string }): 
   const { nameCharactersMax, daysMax, networksMax } = tokenLimits;
   const problems: Problems = {};
   if (!isName(name, nameCharactersMax)) {
-    problems.name = [`A name has 1 to ${nameCharactersMax} characters and no control characters.`];
+    problems.name = [`A name has 1 to ${nameCharactersMax} characters, none of them hidden.`];
   }
   if (scopes.length === 0 || !scopes.every((scope) => allScopes.includes(scope))) {
     problems.scopes = [`A token has at least one of the scopes ${allScopes.join(", ")}.`];
