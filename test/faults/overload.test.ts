@@ -2,13 +2,14 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { seedEmail, seedPassword, seedRows, seedSettings } from "../support/body-targets.ts";
+import { seedEmail, seedRows, seedSettings } from "../support/body-targets.ts";
 import { createPush } from "../support/endpoints.ts";
 import { isExpected, largestBodies } from "../support/largest-bodies.ts";
 import { memoryLimit, peakMemory } from "../support/memory-limit.ts";
 import { overload } from "../support/overload.ts";
+import { makeToken } from "../support/owner.ts";
 import { pausedReader } from "../support/paused-reader.ts";
-import { newDataDir, runProgram } from "../support/processes.ts";
+import { newDataDir } from "../support/processes.ts";
 import { sendBody } from "../support/send-body.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
@@ -29,13 +30,7 @@ function startInContainer(dataDir = newDataDirOnDisk()): Promise<ServerProcess> 
 /** The same, with an account and what the largest bodies are sent to. */
 async function startSeeded() {
   const dataDir = newDataDirOnDisk();
-  const run = async (argv: readonly string[], stdin = "") => {
-    const { exitCode, stdout, stderr } = await runProgram(argv, { DATA_DIR: dataDir }, stdin);
-    if (exitCode !== 0) throw new Error(stderr);
-    return stdout.trim();
-  };
-  await run(["user", "create", "--email", seedEmail, "--admin", "--password-stdin"], seedPassword);
-  const apiToken = await run(["token", "create", "--email", seedEmail, "--name", "test"]);
+  const apiToken = await makeToken({ DATA_DIR: dataDir }, { email: seedEmail, admin: true });
   const server = await startInContainer(dataDir);
   return { server, bodies: largestBodies(await seedRows(server.baseUrl, apiToken)) };
 }
