@@ -5,14 +5,14 @@ import { configurationDoc } from "../src/config/configuration-doc.ts";
 import { systemErrorCode } from "../src/config/system-error.ts";
 import english from "../src/i18n/messages/en.json" with { type: "json" };
 import { clientTypes } from "./client-types.ts";
-import { messageTypes } from "./messages.ts";
+import { messageValues } from "./messages.ts";
 
 /** Files that are generated from the code. `path` starts at the root of the repository. */
 const generatedFiles: readonly { path: string; render: () => string | Promise<string> }[] = [
   { path: "docs/configuration.md", render: configurationDoc },
   { path: "docs/openapi.json", render: () => `${JSON.stringify(openApiDocument(), null, 2)}\n` },
   { path: "packages/client/src/api-types.ts", render: clientTypes },
-  { path: "src/i18n/english-messages.ts", render: () => messageTypes(english) },
+  { path: "src/i18n/message-values.ts", render: () => messageValues(english) },
 ];
 
 const usage = `Usage: node scripts/docs.ts [--check]

@@ -105,24 +105,17 @@ export function findMessageProblems(tag: string, tree: MessageTree, english: Mes
   return problems;
 }
 
-/** @returns the TypeScript types of the messages, from the English ones. */
-export function messageTypes(english: MessageTree): string {
+/** @returns the TypeScript types of the values that the messages take, from the English ones. */
+export function messageValues(english: MessageTree): string {
   const categories = new Intl.PluralRules("en").resolvedOptions().pluralCategories;
-  const typeOf = (node: MessageTree | string, indent: string): string => {
-    if (typeof node !== "string") {
-      const lines = Object.entries(node).map(
-        ([key, child]) =>
-          `${indent}  readonly ${/^\w+$/.test(key) ? key : JSON.stringify(key)}: ${typeOf(child, `${indent}  `)};\n`,
-      );
-      return `{\n${lines.join("")}${indent}}`;
-    }
-    const { placeholders } = parseMessage(node, categories);
-    if (placeholders.size === 0) return "string";
-    return `Message<{ ${[...placeholders].map(([name, type]) => `${name}: ${type}`).join("; ")} }>`;
-  };
+  const lines = [...messagesByPath(english)].flatMap(([path, text]) => {
+    const values = [...parseMessage(text, categories).placeholders].map(([name, type]) => `${name}: ${type}`);
+    return values.length === 0 ? [] : [`  readonly "${path}": { ${values.join("; ")} };\n`];
+  });
   return `// Made from messages/en.json by "npm run docs".
-import type { Message } from "./message.ts";
 
-export interface EnglishMessages ${typeOf(english, "")}
+/** By the path of the message. Those that take none are missing. */
+export interface MessageValues {
+${lines.join("")}}
 `;
 }

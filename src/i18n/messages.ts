@@ -1,7 +1,8 @@
 import { IntlMessageFormat } from "intl-messageformat";
-import type { EnglishMessages } from "./english-messages.ts";
 import { type Formats, formatsFor, lazy } from "./formats.ts";
 import type { Message } from "./message.ts";
+import type { MessageValues } from "./message-values.ts";
+import type english from "./messages/en.json";
 
 /** What the list of languages says about one of them. */
 export interface LanguageFacts {
@@ -18,6 +19,16 @@ export interface LanguageFacts {
 export interface MessageTree {
   readonly [key: string]: string | MessageTree;
 }
+
+type TextsOf<Tree, Prefix extends string = ""> = {
+  readonly [Key in keyof Tree & string]: Tree[Key] extends string
+    ? TextAt<`${Prefix}${Key}`>
+    : TextsOf<Tree[Key], `${Prefix}${Key}.`>;
+};
+
+type TextAt<Path extends string> = Path extends keyof MessageValues ? Message<MessageValues[Path]> : string;
+
+type EnglishMessages = TextsOf<typeof english>;
 
 /** All messages in one language: those without placeholders are strings, the others functions. */
 export type Messages = EnglishMessages & {
