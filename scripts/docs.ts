@@ -12,7 +12,7 @@ const generatedFiles: readonly { path: string; render: () => string | Promise<st
   { path: "docs/configuration.md", render: configurationDoc },
   { path: "docs/openapi.json", render: () => `${JSON.stringify(openApiDocument(), null, 2)}\n` },
   { path: "packages/client/src/api-types.ts", render: clientTypes },
-  { path: "src/i18n/message-values.ts", render: () => messageValues(english) },
+  { path: "src/i18n/english-messages.ts", render: () => messageValues(english) },
 ];
 
 const usage = `Usage: node scripts/docs.ts [--check]

@@ -1,7 +1,7 @@
 import { IntlMessageFormat } from "intl-messageformat";
+import type { MessageValues } from "./english-messages.ts";
 import { type Formats, formatsFor, lazy } from "./formats.ts";
 import type { Message } from "./message.ts";
-import type { MessageValues } from "./message-values.ts";
 import type english from "./messages/en.json";
 
 /** What the list of languages says about one of them. */
