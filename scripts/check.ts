@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
 
 /** The static checks. All of them run, so that one run reports every problem. */
 const checks: readonly (readonly [string, ...string[]])[] = [
@@ -16,9 +17,12 @@ const checks: readonly (readonly [string, ...string[]])[] = [
   ["knip"],
 ];
 
+/** Scripts without their types, compiled: nearly half of the time of the short ones. `npm ci` removes it. */
+const env = { ...process.env, NODE_COMPILE_CACHE: resolve(import.meta.dirname, "../node_modules/.cache/check") };
+
 const failed = checks.filter(([command, ...parameters]) => {
   console.log(`> ${command} ${parameters.join(" ")}`);
-  return spawnSync(command, parameters, { stdio: "inherit" }).status !== 0;
+  return spawnSync(command, parameters, { stdio: "inherit", env }).status !== 0;
 });
 for (const [command, ...parameters] of failed) console.error(`failed: ${command} ${parameters.join(" ")}`);
 process.exitCode = failed.length > 0 ? 1 : 0;
