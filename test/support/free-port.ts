@@ -17,7 +17,8 @@ let offset = randomInt(partSize);
 export async function freePort(): Promise<number> {
   for (;;) {
     offset = (offset + 1) % partSize;
-    if (await isFree(partStart + offset)) return partStart + offset;
+    const port = partStart + offset;
+    if (await isFree(port)) return port;
   }
 }
 

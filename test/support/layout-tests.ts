@@ -57,9 +57,11 @@ function shareVisits(site: Site, locale: string): (state: PageState) => Promise<
   });
   return ({ signedIn, userAgent, allowedOrigins = [] }) => {
     const options = { ...(signedIn && { signedIn }), ...(userAgent !== undefined && { userAgent }), allowedOrigins };
+    const whole = { ...options, locale, viewport, reducedMotion: "reduce" } as const;
+    // A state that signs in by hand needs a browser that is not signed in.
+    if (signedIn === "by hand") return site.visit(whole);
     const key = JSON.stringify(options);
-    const visit =
-      visits.get(key) ?? site.visit({ ...options, locale, viewport, reducedMotion: "reduce" }, (end) => ends.push(end));
+    const visit = visits.get(key) ?? site.visit(whole, (end) => ends.push(end));
     visits.set(key, visit);
     return visit;
   };
