@@ -431,8 +431,8 @@ function formText(value: unknown): string {
 
 /** Headers are bytes: fetch takes a character for each. Their blanks at both ends are not part of the value. */
 function headerText(passphrase: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused here.
-  if (/[\u0000-\u001f\u007f]|^ | $/.test(passphrase)) {
+  // UTF-8 has no byte below 0x80 for the control characters from U+0080 on.
+  if (/(?![\u0080-\u009f])\p{Cc}|^ | $/u.test(passphrase)) {
     throw new ClientError(
       "invalid",
       "A passphrase with a control character, or with a blank at its start or end, cannot be sent from here: open the link in a browser.",

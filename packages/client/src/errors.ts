@@ -50,7 +50,6 @@ const sentenceCharactersMax = 300;
 
 /** A text of the server as a part of one line: other servers' texts may have any length and control characters. */
 export function oneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed here.
-  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ").trim();
+  const line = text.replace(/[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, " ").trim();
   return line.length > sentenceCharactersMax ? `${line.slice(0, sentenceCharactersMax)}...` : line;
 }
