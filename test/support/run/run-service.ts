@@ -21,7 +21,13 @@ export interface RunService extends AsyncDisposable {
 export async function openRunService(folder: string, compileCache: string): Promise<RunService> {
   const databases = atFirstUse(async () => await (await import("../postgres/databases.ts")).Databases.start());
   const browser = atFirstUse(startBrowser);
-  const programs = atFirstUse(async () => await (await import("./build.ts")).buildForTests());
+  const programs = atFirstUse(async () => {
+    const { buildForTests } = await import("./build.ts");
+    const { fillCompileCache } = await import("./compile-cache.ts");
+    const built = await buildForTests();
+    await fillCompileCache(built.test, folder, compileCache);
+    return built;
+  });
   const site = atFirstUse(async () => {
     const { makeSiteFolder } = await import("./site-folder.ts");
     return await makeSiteFolder((await programs.get()).test, folder, compileCache);
