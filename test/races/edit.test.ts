@@ -1,23 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { editTo, fileIdsOf, makeOwner, type Owner, pushVersion, readVersion } from "../support/owner.ts";
-import { newDataDir } from "../support/processes.ts";
 import { roundsOf } from "../support/rounds.ts";
-import { startServer } from "../support/server.ts";
+import { shareServers } from "../support/shared-servers.ts";
 
 const rounds = roundsOf(12);
 const racers = 24;
-
-interface Fixture {
-  readonly baseUrls: readonly string[];
-  readonly owner: Owner;
-}
-
-async function start(processes: number): Promise<Fixture> {
-  const dataDir = newDataDir();
-  const baseUrls: string[] = [];
-  for (let at = 0; at < processes; at += 1) baseUrls.push((await startServer({ dataDir })).baseUrl);
-  return { baseUrls, owner: await makeOwner(dataDir, baseUrls[0] ?? "") };
-}
 
 /** Retries while the push is being changed: an edit never refuses a reader permanently. */
 async function read(baseUrl: string, urlToken: string): Promise<string> {
@@ -40,11 +27,15 @@ describe.each([
   { name: "one process", processes: 1 },
   { name: "two processes on one database", processes: 2 },
 ])("edits during retrievals, in $name", ({ processes }) => {
+  const { dataDir, urlOf: at } = shareServers(processes);
+  let owner: Owner;
+  beforeAll(async () => {
+    owner = await makeOwner(dataDir, at(0));
+  });
+
   it.each([0, 2])(
     "each view has the content of one version (with %i files), the limit holds, and the link stays valid",
     async (files) => {
-      const { baseUrls, owner } = await start(processes);
-      const at = (index: number) => baseUrls[index % baseUrls.length] ?? "";
       for (let round = 0; round < rounds; round += 1) {
         const views = racers + 4;
         const first = `first-${round}`;
@@ -73,8 +64,6 @@ describe.each([
   );
 
   it("a limit lowered during retrievals is never exceeded, whichever write comes first", async () => {
-    const { baseUrls, owner } = await start(processes);
-    const at = (index: number) => baseUrls[index % baseUrls.length] ?? "";
     const won = new Set<string>();
     for (let round = 0; round < rounds; round += 1) {
       const urlToken = await pushVersion(at(0), owner, { word: "word", files: 0 }, 20);

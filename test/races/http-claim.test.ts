@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { allEndpoints, createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
 import { engine } from "../support/engine.ts";
-import { newDataDir } from "../support/processes.ts";
 import { roundsOf } from "../support/rounds.ts";
-import { startServer } from "../support/server.ts";
+import { shareServers } from "../support/shared-servers.ts";
 
 const racers = 50;
 const rounds = roundsOf(40);
@@ -20,13 +19,6 @@ async function race(baseUrls: readonly string[], push: KnownPush, count: number)
   return results.filter((result) => result === "payload").length;
 }
 
-async function startProcesses(count: number): Promise<readonly string[]> {
-  const dataDir = newDataDir();
-  const baseUrls: string[] = [];
-  for (let at = 0; at < count; at += 1) baseUrls.push((await startServer({ dataDir })).baseUrl);
-  return baseUrls;
-}
-
 function make(baseUrl: string, views: number, more: Readonly<Record<string, unknown>> = {}): Promise<KnownPush> {
   return createPush(baseUrl, { payload: `race-${crypto.randomUUID()}`, expire_after_views: views, ...more });
 }
@@ -35,24 +27,23 @@ describe.each([
   { name: "one process", processes: 1 },
   { name: "two processes on one database", processes: 2 },
 ])("50 retrievals at once through every endpoint of $name", ({ processes }) => {
+  const servers = shareServers(processes);
   // More processes on PostgreSQL: four-processes.postgres.test.ts.
   const limits = engine === "postgres" && processes > 1 ? [] : [1, 5];
   it.each(limits)("reveal a push of %i views exactly that often", async (views) => {
-    const baseUrls = await startProcesses(processes);
-    const [creator = ""] = baseUrls;
+    const { baseUrls } = servers;
     for (let round = 0; round < rounds; round += 1) {
-      expect(await race(baseUrls, await make(creator, views), racers), `round ${round}`).toBe(views);
+      expect(await race(baseUrls, await make(servers.urlOf(0), views), racers), `round ${round}`).toBe(views);
     }
   });
 
   it("reveal the push to the client with the passphrase exactly once, despite concurrent guesses", async () => {
-    const baseUrls = await startProcesses(processes);
     const passphrase = "the right one";
-    const push = await make(baseUrls[0] ?? "", 1, { passphrase });
+    const push = await make(servers.urlOf(0), 1, { passphrase });
     const answers = await Promise.all(
       Array.from({ length: racers }, async (_, racer) => {
         const knows = racer % 10 === 0;
-        const answer = await fetch(`${baseUrls[racer % baseUrls.length] ?? ""}/api/v2/pushes/${push.urlToken}`, {
+        const answer = await fetch(`${servers.urlOf(racer)}/api/v2/pushes/${push.urlToken}`, {
           headers: {
             "x-push-passphrase": knows ? passphrase : "a wrong one",
             // The loopback is a trusted proxy: these are two clients with separate limits.
@@ -66,15 +57,10 @@ describe.each([
     expect(answers.filter(({ knows, status }) => knows && status !== 200)).toEqual([]);
     expect(answers.filter(({ knows, status }) => !knows && ![200, 401, 429].includes(status))).toEqual([]);
   });
-});
 
-describe.each([
-  { name: "one process", processes: 1 },
-  { name: "two processes on one database", processes: 2 },
-])("a DELETE during retrievals, in $name", ({ processes }) => {
-  it("reveals nothing once it is acknowledged, and reports correctly how the push ended", async () => {
-    const baseUrls = await startProcesses(processes);
-    const [first = "", other = baseUrls[0] ?? ""] = baseUrls;
+  it("and a DELETE: nothing is revealed once it is acknowledged, and it reports correctly how the push ended", async () => {
+    const { baseUrls } = servers;
+    const [first, other] = [servers.urlOf(0), servers.urlOf(1)];
     let deletedFirst = 0;
     for (let round = 0; round < rounds; round += 1) {
       const push = await make(first, 5, { deletable_by_viewer: true });
