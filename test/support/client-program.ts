@@ -1,7 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { runCommand } from "@sealpush/client/command";
 import { onTestFinished } from "vitest";
+import { harmless } from "../../packages/client/src/command/text.ts";
 import { makeFolder } from "./folders.ts";
 import { node, type ProcessRun, runToItsEnd } from "./processes.ts";
 import { compiledOnce, program } from "./run/program.ts";
@@ -36,9 +39,13 @@ interface RunOptions {
   readonly stdoutFile?: string;
 }
 
-/** Runs the built commands in folders that are removed after the test. */
+/**
+ * Runs commands in folders that are removed after the test.
+ * @param which "here": the commands of the source in this process, for tests that are about neither the program nor its process; what is
+ * started, and what runs at a terminal or writes to a file, is the whole program.
+ */
 export function makeClientProgram(
-  which: keyof typeof programs,
+  which: keyof typeof programs | "here",
   environment: Readonly<Record<string, string>> = {},
 ): ClientProgram {
   const home = makeFolder();
@@ -53,7 +60,7 @@ export function makeClientProgram(
     TERM: "xterm",
     ...environment,
   };
-  const command = [...node, "--", programs[which]];
+  const command = [...node, "--", programs[which === "here" ? "whole" : which]];
   return {
     folder,
     settings,
@@ -64,6 +71,8 @@ export function makeClientProgram(
       return child;
     },
     run: async (argv, { stdin = "", environment: more = {}, stdoutFile } = {}) => {
+      if (which === "here" && stdoutFile === undefined)
+        return await runHere(argv, { stdin, folder, environment: { ...base, ...more } });
       const [executable = "", ...rest] = [...command, ...argv];
       const stdout = stdoutFile === undefined ? "pipe" : openSync(stdoutFile, "w");
       const env = { ...base, ...more };
@@ -73,6 +82,43 @@ export function makeClientProgram(
     },
     runAtTerminal: (argv, answers) => runAtTerminal([...command, ...argv], { cwd: folder, env: base }, answers),
   };
+}
+
+let isRunningHere = false;
+
+/** One at a time: the working folder is that of the process. */
+async function runHere(
+  argv: readonly string[],
+  { stdin, folder, environment }: { stdin: string; folder: string; environment: NodeJS.ProcessEnv },
+): Promise<ProcessRun> {
+  if (isRunningHere) throw new Error("Another command runs in this process.");
+  isRunningHere = true;
+  const former = process.cwd();
+  process.chdir(folder);
+  const stdout: Uint8Array[] = [];
+  let stderr = "";
+  const print = (text: string) => void stdout.push(Buffer.from(text));
+  try {
+    const exitCode = await runCommand(argv, {
+      stdout: (text) => print(harmless(text, "\n\t")),
+      exact: print,
+      pipe: async (bytes) => void stdout.push(bytes),
+      stderr: (text) => {
+        stderr += harmless(text, "\n\t");
+      },
+      status: () => undefined,
+      stdin: Readable.from([Buffer.from(stdin)]),
+      terminals: { stdin: false, stdout: false, stderr: false },
+      ask: undefined,
+      environment,
+      homeFolder: environment.HOME ?? "",
+      interruption: new AbortController().signal,
+    });
+    return { exitCode, stdout: Buffer.concat(stdout).toString(), stderr };
+  } finally {
+    process.chdir(former);
+    isRunningHere = false;
+  }
 }
 
 /** The settings that `login` writes. */

@@ -25,9 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-const signedIn = (which: "whole" | "client" = "whole") =>
-  makeClientProgram(which, { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
-const stranger = () => makeClientProgram("whole", { SEALPUSH_SERVER: server });
+const signedIn = () => makeClientProgram("here", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
+const stranger = () => makeClientProgram("here", { SEALPUSH_SERVER: server });
 
 describe.each(["whole", "client"] as const)("the program: %s", (which) => {
   test("login, push, open, list, audit and end", async () => {
@@ -196,7 +195,7 @@ describe("push", () => {
     [["completion", "tcsh"], "", /bash, zsh, fish/],
     [["whoami", "--server", "push.example.com"], "", /^The server's address must have the form/],
   ])("refuses %j with exit code 1 or 2 and sends nothing", async (argv, stdin, problem) => {
-    const run = await makeClientProgram("client", { SEALPUSH_SERVER: server }).run(argv, { stdin });
+    const run = await makeClientProgram("here", { SEALPUSH_SERVER: server }).run(argv, { stdin });
     expect(run).toMatchObject({
       stdout: "",
       stderr: typeof problem === "string" ? problem : expect.stringMatching(problem),
@@ -224,7 +223,7 @@ describe("push", () => {
       if (request.startsWith("GET")) response.end('{"application_version":"1.40","api_version":"2.0"}');
       else response.writeHead(201).end('{"url_token":"abc","html_url":"http://127.0.0.1/p/abc","expire_after_days":7}');
     });
-    const run = await makeClientProgram("whole").run(["push", "--expire", "1h", "--server", standIn.origin], {
+    const run = await makeClientProgram("here").run(["push", "--expire", "1h", "--server", standIn.origin], {
       stdin: "x",
     });
     expect(run).toEqual({
@@ -261,7 +260,7 @@ describe("a hostile server", () => {
       sendJson(response, status, answers[line] ?? { payload: [hostile] });
     });
     const environment = { SEALPUSH_SERVER: standIn.origin, SEALPUSH_TOKEN: "t" };
-    const { stdout, stderr } = await makeClientProgram("client", environment).run(argv, { stdin: "x" });
+    const { stdout, stderr } = await makeClientProgram("here", environment).run(argv, { stdin: "x" });
     expect(`${stdout}${stderr}`).not.toBe("");
     expect(`${stdout}${stderr}`).not.toMatch(/(?![\t\n])[\p{Cc}\u202e]/u);
   });
@@ -271,7 +270,7 @@ describe("a hostile server", () => {
       sendJson(response, 200, answers[request.split("?")[0] ?? ""] ?? {}),
     );
     const environment = { SEALPUSH_SERVER: standIn.origin, SEALPUSH_TOKEN: "t" };
-    const { stdout } = await makeClientProgram("client", environment).run(["whoami", "--json"]);
+    const { stdout } = await makeClientProgram("here", environment).run(["whoami", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ application_version: hostile });
   });
 });
@@ -316,7 +315,7 @@ describe("open", () => {
 
 describe("the API token", () => {
   test("is refused from a file that others can read", async () => {
-    const program = makeClientProgram("whole");
+    const program = makeClientProgram("here");
     storeLogin(program, server, token, 0o644);
     chmodSync(join(program.settings, "config.json"), 0o644);
     const run = await program.run(["list"]);
@@ -330,7 +329,7 @@ describe("the API token", () => {
     ["readable by others", 0o644, undefined],
     ["damaged", 0o600, "{"],
   ])("is removed by logout from a file that is %s", async (_, mode, content) => {
-    const program = makeClientProgram("whole");
+    const program = makeClientProgram("here");
     storeLogin(program, server, token, mode);
     const file = join(program.settings, "config.json");
     if (content !== undefined) writeFileSync(file, content);
@@ -341,7 +340,7 @@ describe("the API token", () => {
   });
 
   test("is not stored if the server refuses it, and is not repeated", async () => {
-    const program = makeClientProgram("whole");
+    const program = makeClientProgram("here");
     const run = await program.run(["login", server], { stdin: "sp_wrong\n" });
     expect(run).toEqual({
       exitCode: 5,
@@ -352,7 +351,7 @@ describe("the API token", () => {
   });
 
   test.each(["\n", "  \n"])("is missing in the input %j of login", async (stdin) => {
-    const run = await makeClientProgram("client").run(["login", server], { stdin });
+    const run = await makeClientProgram("here").run(["login", server], { stdin });
     expect(run).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringMatching(/API token.*\.\n$/) });
   });
 
@@ -360,7 +359,7 @@ describe("the API token", () => {
     ["/proc", "/proc/.config cannot be used (ENOENT)."],
     ["/dev/null", "/dev/null/.config cannot be used (ENOTDIR)."],
   ])("cannot be stored in the home folder %s", async (home, problem) => {
-    const program = makeClientProgram("whole", { HOME: home, XDG_CONFIG_HOME: "" });
+    const program = makeClientProgram("here", { HOME: home, XDG_CONFIG_HOME: "" });
     expect(await program.run(["login", server], { stdin: `${token}\n` })).toEqual({
       exitCode: 1,
       stdout: "",
@@ -375,7 +374,7 @@ describe("the API token", () => {
       seen.push(headers.authorization);
       response.writeHead(404, { "content-type": "application/json" }).end("{}");
     });
-    const stored = makeClientProgram("whole");
+    const stored = makeClientProgram("here");
     storeLogin(stored, server, token);
     expect((await stored.run(["whoami", "--json"])).stdout).toContain('"token": "valid"');
     for (const argv of [
@@ -494,7 +493,7 @@ describe("what fails is said in a sentence, with its exit code:", () => {
       if (headers.range !== undefined) return void response.destroy();
       response.writeHead(200, { "content-length": 1_000 }).write("half", () => response.destroy());
     });
-    const program = makeClientProgram("whole", { SEALPUSH_SERVER: other.origin });
+    const program = makeClientProgram("here", { SEALPUSH_SERVER: other.origin });
     const run = await program.run(["open", "abc"]);
     expect(run).toMatchObject({ exitCode: 1, stdout: "see the file" });
     expect(run.stderr).toMatch(/^a\.bin was not saved: /);
@@ -538,7 +537,7 @@ describe("what fails is said in a sentence, with its exit code:", () => {
       if (request === "GET /file" || request.startsWith("POST")) return hold();
       return sendJson(response, 404, {});
     });
-    const program = makeClientProgram("whole", { SEALPUSH_SERVER: other.origin });
+    const program = makeClientProgram("here", { SEALPUSH_SERVER: other.origin });
     mkdirSync(join(program.folder, "saved"));
     writeFileSync(join(program.folder, "b.bin"), Buffer.alloc(1_000));
     const child = program.start(verb === "open" ? ["open", "abc", "--output", "saved"] : ["push", "b.bin"]);
@@ -557,9 +556,9 @@ async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
 }
 
 test("a server that is away is exit code 6, and no server at all is 2", async () => {
-  const away = await makeClientProgram("whole").run(["open", `http://127.0.0.1:${await freePort()}/p/abc`]);
+  const away = await makeClientProgram("here").run(["open", `http://127.0.0.1:${await freePort()}/p/abc`]);
   expect(away).toMatchObject({ exitCode: 6, stderr: expect.stringMatching(/cannot be reached \(ECONNREFUSED\)\.\n$/) });
-  expect(await makeClientProgram("whole").run(["list"])).toEqual({
+  expect(await makeClientProgram("here").run(["list"])).toEqual({
     exitCode: 2,
     stdout: "",
     stderr: 'No server is configured: run "sealpush login", or set SEALPUSH_SERVER.\n',
@@ -567,7 +566,7 @@ test("a server that is away is exit code 6, and no server at all is 2", async ()
 });
 
 test("a password is generated", async () => {
-  const program = makeClientProgram("whole");
+  const program = makeClientProgram("here");
   expect((await program.run(["generate"])).stdout).toMatch(/^\S{20}\n$/);
   expect((await program.run(["generate", "--length", "40", "--no-symbols"])).stdout).toMatch(/^[A-Za-z2-9]{40}\n$/);
 });
@@ -614,7 +613,7 @@ describe("at a terminal", () => {
   });
 
   test("login asks for the address and the token", async () => {
-    const program = makeClientProgram("whole");
+    const program = makeClientProgram("here");
     const run = await program.runAtTerminal(
       ["login"],
       [
@@ -654,7 +653,7 @@ describe("the rules of a server", () => {
         PWP__POLICY__KINDS: "text",
       },
     });
-    const program = makeClientProgram("whole", { SEALPUSH_SERVER: await strict.listen() });
+    const program = makeClientProgram("here", { SEALPUSH_SERVER: await strict.listen() });
     const refused = await program.runAtTerminal(["push", "--expire", "1d", "--views", "3", "--kind", "url"], []);
     expect(refused.exitCode).not.toBe(0);
     for (const sentence of [
@@ -678,7 +677,7 @@ describe("the rules of a server", () => {
 
   test("for a passphrase hold end to end, where only the command can check them", async () => {
     await using strict = await startTestApp({ environment: rules });
-    const program = makeClientProgram("whole", { SEALPUSH_SERVER: await strict.listen() });
+    const program = makeClientProgram("here", { SEALPUSH_SERVER: await strict.listen() });
     const push = (passphrase: string) => {
       const environment = { SEALPUSH_PASSPHRASE: passphrase };
       return program.run(["push", "--e2e"], { stdin: "the secret", environment });

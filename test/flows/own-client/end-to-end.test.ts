@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]());
 
 const secret = "correct horse 🔑\n";
-const signedIn = () => makeClientProgram("whole", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
+const signedIn = () => makeClientProgram("here", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
 
 /** A client that records what it sends. */
 function recordedClient() {

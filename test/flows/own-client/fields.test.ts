@@ -73,7 +73,7 @@ test("a push whose server ignored the fields is ended", async () => {
 
 describe("the command", () => {
   const seed = "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP";
-  const signedIn = () => makeClientProgram("whole", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
+  const signedIn = () => makeClientProgram("here", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
   const codesNow = () => [Date.now() - 30_000, Date.now()].map((at) => oneTimeCode(seed, at)?.code);
 
   test.each([[], ["--e2e"]])("push --field and open --field, --otp: %j", async (...e2e) => {
@@ -153,7 +153,7 @@ describe("the command", () => {
     const old = await startStandIn((request, _incoming, response) =>
       sendJson(response, request.endsWith("/version") ? 200 : 404, { api_version: "2.1" }),
     );
-    const program = makeClientProgram("whole", { SEALPUSH_SERVER: old.origin });
+    const program = makeClientProgram("here", { SEALPUSH_SERVER: old.origin });
     expect(await program.run(["push", "--field", "User=ada"])).toMatchObject({
       exitCode: 1,
       stderr: "This server does not know fields. Nothing was sent.\n",

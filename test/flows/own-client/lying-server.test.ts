@@ -199,7 +199,7 @@ test("files that were sealed without a list are opened, and the command says tha
     files: [{ filename: "plan.txt.age", content: sealed }],
   });
   const link = `${made.html_url}#${key.identity}`;
-  const program = makeClientProgram("whole", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
+  const program = makeClientProgram("here", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
   expect(await program.run(["open", link])).toEqual({
     exitCode: 0,
     stdout: "by hand",

@@ -27,7 +27,7 @@ test("the client names presets and lists them", async () => {
 });
 
 test("the command starts from a preset, other options win, and an unknown name is refused with those that exist", async () => {
-  const program = makeClientProgram("whole", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
+  const program = makeClientProgram("here", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
   const push = async (...options: string[]) =>
     JSON.parse((await program.run(["push", "--json", "--preset", "Short", ...options], { stdin: "x" })).stdout);
   expect(await push()).toMatchObject({ kind: "qr", expire_after_views: 2 });

@@ -19,9 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-const signedIn = () => makeClientProgram("whole", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
+const signedIn = (which: "here" | "whole" = "here") =>
+  makeClientProgram(which, { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
 /** Somebody without an account, and without a configured server. */
-const stranger = () => makeClientProgram("client");
+const stranger = () => makeClientProgram("here");
 
 /** Both links that `request` prints. */
 function linksIn({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) {
@@ -52,7 +53,7 @@ describe("the command", () => {
     await using behind = await startTestApp({ environment: { PWP__PUBLIC_GATEWAY_URL: "https://open.example.com" } });
     const address = await behind.listen();
     const environment = { SEALPUSH_SERVER: address, SEALPUSH_TOKEN: await behind.makeToken("ada@example.com") };
-    const program = makeClientProgram("whole", environment);
+    const program = makeClientProgram("here", environment);
     const { toSend, privateLink } = linksIn(await program.run(["request", "Root password"]));
     expect(toSend).toMatch(/^https:\/\/open\.example\.com\/requests\//);
     expect(privateLink.startsWith(`${address}/requests/`)).toBe(true);
@@ -76,7 +77,8 @@ describe("the command", () => {
   });
 
   test("request, answer, list, open and end: the server gets neither the secret nor the key", async () => {
-    const program = signedIn();
+    const program = signedIn("whole");
+    const other = makeClientProgram("client");
     const made = await program.run([
       "request",
       "Root password",
@@ -98,7 +100,7 @@ describe("the command", () => {
     });
 
     for (const stdin of ["correct horse\n", "battery staple\n"]) {
-      expect(await stranger().run(["answer", toSend], { stdin })).toMatchObject({
+      expect(await other.run(["answer", toSend], { stdin })).toMatchObject({
         exitCode: 0,
         stdout: "The answer was sent. Only the person who asked can open it.\n",
       });
@@ -124,7 +126,7 @@ describe("the command", () => {
     expect(await program.run(["end", toSend])).toMatchObject({
       stdout: "The request is closed. Answers that have come can still be opened.\n",
     });
-    expect(await stranger().run(["answer", toSend], { stdin: "late" })).toMatchObject({
+    expect(await other.run(["answer", toSend], { stdin: "late" })).toMatchObject({
       exitCode: 3,
       stderr: "This request takes no more answers.\n",
     });
@@ -203,7 +205,7 @@ describe("the command", () => {
 
   test("without an account, the private link alone opens, lists, ends and deletes it", async () => {
     await using open = await startTestApp({ environment: { PWP__REQUESTS__ALLOW_ANONYMOUS: "true" } });
-    const program = makeClientProgram("client", { SEALPUSH_SERVER: await open.listen() });
+    const program = makeClientProgram("here", { SEALPUSH_SERVER: await open.listen() });
     const { toSend, privateLink } = linksIn(await program.run(["request", "Root password", "--answers", "2"]));
     await stranger().run(["answer", toSend], { stdin: "correct horse" });
     expect(await program.run(["list", toSend])).toMatchObject({ exitCode: 5, stdout: "" });
