@@ -52,6 +52,8 @@ const aboutSqlite = [
 const aboutNoEngine = [
   // A client of the API.
   "test/flows/own-client/**",
+  // Where the data of a Password Pusher are, what is marked there, and what is said of each difference.
+  "test/flows/{move-in-source,import-verify-findings}.test.ts",
   // Packages that are not installed.
   "test/faults/tracing-missing.test.ts",
   // An option of Node in each command that starts the server; the signal is handled before the program is loaded.
@@ -60,6 +62,8 @@ const aboutNoEngine = [
   "test/faults/overload.test.ts",
   // Which costs the built program has.
   "test/flows/shipped.costs.test.ts",
+  // What a start says of its settings, and which signals stop a server.
+  "test/faults/{start-settings,stop-signals}.test.ts",
   // Which connections a server still serves while it stops, and on which of its ports. That it closes its database is in stop.test.ts.
   "test/faults/{drain,gateway}.test.ts",
   // The entry point of the image.

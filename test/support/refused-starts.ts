@@ -1,16 +1,17 @@
 import { expect } from "vitest";
-import { createPush, endpoints, type KnownPush, retrieve } from "./endpoints.ts";
+import { openTestDomain, stranger, TestClock } from "./domain.ts";
+import { endpoints, type KnownPush, retrieve } from "./endpoints.ts";
 import { newDataDir, runProgram } from "./processes.ts";
 import { filesIn } from "./raw-files.ts";
 import { startServer } from "./server.ts";
 
-/** The data folder of a stopped server, with one push. */
+/** A data folder with one push that no process has open. */
 export async function makeData(environment: Readonly<Record<string, string>> = {}) {
   const dataDir = newDataDir();
-  const server = await startServer({ dataDir, environment });
-  const push = await createPush(server.baseUrl, { payload: "still there", expire_after_views: 1 });
-  await server.stop();
-  return { dataDir, push };
+  await using fixture = await openTestDomain({ dataDir, environment, clock: new TestClock(Date.now()) });
+  const payload = "still there";
+  const { urlToken } = await fixture.domain.pushes.create({ payload, expireAfterViews: 1 }, stranger);
+  return { dataDir, push: { urlToken, payload, views: 1 } };
 }
 
 interface RefusedStart {
