@@ -1,4 +1,4 @@
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   api,
   begin,
@@ -9,6 +9,7 @@ import {
   fromOurPage,
   type Signed,
 } from "../support/canary-requests.ts";
+import { runProgram } from "../support/processes.ts";
 
 /** @returns what a browser sends with the session. */
 async function signIn({ client, password }: Signed): Promise<Readonly<Record<string, string>>> {
@@ -48,6 +49,19 @@ describe("an owner's pages show labels and links to the owner, and no secret", (
     const body = new URLSearchParams({ next: "/p?state=expired" });
     await client.ask(303, `/p/${urlToken}/expire`, { method: "POST", headers: session, body });
     await client.ask(200, "/p?state=expired", { headers: session }, [name, note, token]);
+    await finish(client);
+  });
+});
+
+describe("an operator's commands store no secret", () => {
+  it("when they create a user and a token", async () => {
+    const { client, environment } = await begin();
+    const password = client.canaries.make("password for a command");
+    const user = ["--email", "bob@example.com"];
+    const made = await runProgram(["user", "create", ...user, "--password-stdin"], environment, `${password}\n`);
+    expect(made.exitCode, made.stderr).toBe(0);
+    const token = await runProgram(["token", "create", ...user, "--name", "test"], environment);
+    client.canaries.add("API token of a command", token.stdout.trim());
     await finish(client);
   });
 });

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "vitest";
 import { CanaryClient, type PushCanaries } from "./canary-client.ts";
-import { newDataDir, runProgram } from "./processes.ts";
+import { makeToken } from "./owner.ts";
+import { newDataDir } from "./processes.ts";
 import { startServer } from "./server.ts";
 
 export const api = "/api/v2/pushes";
@@ -16,6 +17,8 @@ export const withMetrics = { PWP__METRICS__ENABLED: "true", PWP__METRICS__TOKEN:
 
 export interface Signed {
   readonly client: CanaryClient;
+  /** For commands on the server's data. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly token: string;
   readonly password: string;
   readonly bearer: { readonly authorization: string };
@@ -26,6 +29,7 @@ export async function begin(): Promise<Signed> {
   const dataDir = newDataDir();
   const masterKey = randomBytes(32).toString("hex");
   const environment = {
+    DATA_DIR: dataDir,
     PWPUSH_MASTER_KEY: masterKey,
     PWP__LOG_LEVEL: "debug",
     PWP__FILES__ALLOW_ANONYMOUS: "true",
@@ -36,13 +40,9 @@ export async function begin(): Promise<Signed> {
   client.canaries.add("master key", masterKey);
   client.canaries.add("metrics token", metricsToken);
   const password = client.canaries.make("password");
-  const command = { ...environment, DATA_DIR: dataDir };
-  const user = await runProgram(["user", "create", "--email", email, "--password-stdin"], command, `${password}\n`);
-  expect(user.exitCode, user.stderr).toBe(0);
-  const made = await runProgram(["token", "create", "--email", email, "--name", "test"], command);
-  const token = made.stdout.trim();
+  const token = await makeToken(environment, { email, admin: false, password });
   client.canaries.add("API token", token);
-  return { client, token, password, bearer: { authorization: `Bearer ${token}` } };
+  return { client, environment, token, password, bearer: { authorization: `Bearer ${token}` } };
 }
 
 /**

@@ -28,15 +28,19 @@ export async function makeUser(at: {
   return { cookie: await signInAt(baseUrl, email, password), apiToken };
 }
 
-/** Makes a user with the password of all owners. @param environment of the server. @returns an API token of the user. */
+/**
+ * Makes a user, by default with the password of all owners.
+ * @param environment of the server.
+ * @returns an API token of the user.
+ */
 export async function makeToken(
   environment: Readonly<Record<string, string>>,
-  user: { readonly email: string; readonly admin: boolean },
+  user: { readonly email: string; readonly admin: boolean; readonly password?: string },
 ): Promise<string> {
   const { DATA_DIR: dataDir = "" } = environment;
   await using fixture = await openTestDomain({ environment, dataDir, clock: new TestClock(Date.now()) });
   const { accounts } = fixture.domain;
-  const { id } = await accounts.createUser({ ...user, password });
+  const { id } = await accounts.createUser({ password, ...user });
   return (await accounts.createToken(id, "test")).token;
 }
 
