@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 const root = resolve(import.meta.dirname, "..");
 
-/** A checkout of its own: the build of this one may be in use. */
-async function makeCheckout(): Promise<string> {
-  const checkout = await mkdtemp(join(tmpdir(), "sealpush-checkout-"));
-  onTestFinished(() => rm(checkout, { recursive: true, force: true }));
+/** A checkout of its own, which each test finds as the one before has left it: the build of this one may be in use. */
+let checkout: string;
+beforeAll(async () => {
+  checkout = await mkdtemp(join(tmpdir(), "sealpush-checkout-"));
   for (const part of [
     "package.json",
     "tsconfig.json",
@@ -24,24 +24,23 @@ async function makeCheckout(): Promise<string> {
     await cp(join(root, part), join(checkout, part), { recursive: true });
   }
   await symlink(join(root, "node_modules"), join(checkout, "node_modules"));
-  return checkout;
-}
+});
+afterAll(() => rm(checkout, { recursive: true, force: true }));
 
 async function run(
-  cwd: string,
   [command, ...argv]: readonly [string, ...string[]],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<{ code: unknown; output: string }> {
   const env = { ...process.env, ...environment };
-  const child = spawn(command, argv, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(command, argv, { cwd: checkout, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
   const [code] = await once(child, "close");
   return { code, output };
 }
 
-async function runBuild(checkout: string, ...options: readonly string[]): Promise<string> {
-  const { code, output } = await run(checkout, [process.execPath, "scripts/build.ts", ...options]);
+async function runBuild(...options: readonly string[]): Promise<string> {
+  const { code, output } = await run([process.execPath, "scripts/build.ts", ...options]);
   return code === 0 ? "built" : output;
 }
 
@@ -49,10 +48,10 @@ async function runBuild(checkout: string, ...options: readonly string[]): Promis
 const importsIn = (text: string) => [...text.matchAll(/"\.\/([\w-]+\.js)"/g)].map(([, name]) => name ?? "");
 
 test("builds of one checkout at the same time all succeed and leave complete files only", async () => {
-  const checkout = await makeCheckout();
-  for (let round = 0; round < 2; round += 1) {
-    const outcomes = await Promise.all(Array.from({ length: 3 }, () => runBuild(checkout)));
-    expect(outcomes).toEqual(["built", "built", "built"]);
+  // First without an earlier build, then over one.
+  for (const builds of [3, 2]) {
+    const outcomes = await Promise.all(Array.from({ length: builds }, () => runBuild()));
+    expect(outcomes).toEqual(Array(builds).fill("built"));
   }
   const dist = join(checkout, "dist");
   const files = await readdir(dist);
@@ -72,7 +71,6 @@ test("builds of one checkout at the same time all succeed and leave complete fil
 const weeks = 21 * 86_400;
 
 test("a build ignores files that vanish while it looks for old ones, and removes those a day older than the last build", async () => {
-  const checkout = await makeCheckout();
   for (const folder of ["dist", "dist/assets", "packages/client/dist", "packages/import-password-pusher/dist"].map(
     (name) => join(checkout, name),
   )) {
@@ -90,17 +88,16 @@ test("a build ignores files that vanish while it looks for old ones, and removes
     await writeFile(join(dist, name), "");
     await utimes(join(dist, name), writtenAt, writtenAt);
   }
-  expect(await runBuild(checkout)).toBe("built");
+  expect(await runBuild()).toBe("built");
   expect(await readdir(dist)).not.toContain("old.js");
   expect(await readdir(dist)).toContain("of-last-build.js");
   expect(await readdir(join(dist, "assets"))).not.toContain("old.js");
 });
 
 test("the build before a start is skipped unless a source is newer or the last one did not finish", async () => {
-  const checkout = await makeCheckout();
   const serverFile = join(checkout, "dist/main.js");
   const builtAt = async () => {
-    expect(await runBuild(checkout, "--if-changed")).toBe("built");
+    expect(await runBuild("--if-changed")).toBe("built");
     return (await stat(serverFile, { bigint: true })).mtimeNs;
   };
   const first = await builtAt();
@@ -130,7 +127,7 @@ const startCommands: readonly (readonly [string, ...string[]])[] = [
 test.each(startCommands.map((command) => ({ command })))(
   "an old Node prints which version is needed: $command",
   async ({ command }) => {
-    const { code, output } = await run(await makeCheckout(), command, asOlderNode);
+    const { code, output } = await run(command, asOlderNode);
     expect(output).toMatch(/^Sealpush needs Node 24\.12 or newer, and this is 20\.20\.2\.$/m);
     expect(code).toBe(1);
   },
