@@ -4,6 +4,8 @@ import type pg from "pg";
 export const busyOwner = 1;
 /** The creation time of the newest push. */
 export const newest = Date.UTC(2026, 0, 15, 12);
+/** Between the creations of two pushes. */
+export const intervalMs = 4_000;
 /** A push with the maximum number of audit entries. */
 export const pushWithLongTrail = 7;
 
@@ -15,7 +17,7 @@ export async function fillDomain(client: pg.Client, pushes: number): Promise<voi
   const isOwned = `i % 2 = 1 AND i <= ${pushes - 1_000}`;
   const isLive = `i % 3 = 1 AND i <= ${pushes - 1_000}`;
   const digest = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`;
-  const created = `${newest} - (${pushes} - i) * 1000`;
+  const created = `${newest} - (${pushes} - i) * ${intervalMs}`;
   const each = `generate_series(1::BIGINT, ${pushes}) AS i`;
   const statements = [
     `INSERT INTO pushes (id, link_check, kind, owner_id, created_at, updated_at, expires_at, ended_at, end_reason,
