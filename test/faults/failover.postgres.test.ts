@@ -1,13 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createPush } from "../support/endpoints.ts";
+import { makeEmptyPostgresDatabase } from "../support/postgres/database.ts";
 import { startPostgresPair } from "../support/postgres/pair.ts";
 import { startPostgres } from "../support/postgres/server.ts";
-import { newDataDir } from "../support/processes.ts";
 import { PushLedger } from "../support/push-ledger.ts";
 import { PushLoad } from "../support/push-load.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
-import { type ServerProcess, startServer } from "../support/server.ts";
+import { launchServer, type ServerProcess } from "../support/server.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
 const clients = 6;
@@ -22,11 +25,20 @@ async function startTwo(
   databaseUrl: string,
   more: Readonly<Record<string, string>> = {},
 ): Promise<readonly [Member, Member]> {
-  const environment = { DATABASE_URL: databaseUrl, PWPUSH_MASTER_KEY: randomBytes(32).toString("hex"), ...more };
-  const start = async () => ({
-    ...(await startServer({ dataDir: newDataDir(), environment })),
-    mayBreak: false as const,
-  });
+  return await launchTwo({ DATABASE_URL: databaseUrl, ...more }, onTestFinished);
+}
+
+/** @param atTheEnd registers what ends them. */
+async function launchTwo(
+  settings: Readonly<Record<string, string>>,
+  atTheEnd: (end: () => Promise<void>) => void,
+): Promise<readonly [Member, Member]> {
+  const environment = { PWPUSH_MASTER_KEY: randomBytes(32).toString("hex"), ...settings };
+  const start = async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "sealpush-"));
+    atTheEnd(async () => rmSync(dataDir, { recursive: true, force: true }));
+    return { ...(await launchServer({ dataDir, environment }, atTheEnd)), mayBreak: false as const };
+  };
   return [await start(), await start()];
 }
 
@@ -144,19 +156,31 @@ describe("when the primary is lost", { timeout: 600_000 }, () => {
 });
 
 describe("when the network to the database fails", { timeout: 600_000 }, () => {
-  async function withNetwork(
-    work: (network: TcpProxy, load: PushLoad, members: readonly Member[]) => Promise<void>,
-  ): Promise<string> {
-    await using server = await startPostgres();
-    await using network = await TcpProxy.inFrontOf(server);
-    const members = await startTwo(network.url(server.url()));
-    const ledger = new PushLedger(seededNumbers(0x9e7));
-    const load = new PushLoad(ledger, members, clients);
-    await load.more(100);
-    await work(network, load, members);
+  let network: TcpProxy;
+  let members: readonly [Member, Member];
+  const ends: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    const { url } = await makeEmptyPostgresDatabase();
+    network = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
+    ends.push(() => network[Symbol.asyncDispose]());
+    members = await launchTwo({ DATABASE_URL: network.url(url) }, (end) => ends.push(end));
+  });
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  const heal = () => {
     network.intercept(() => "pass");
     network.delay(0);
     network.heal();
+  };
+  afterEach(heal);
+
+  async function withNetwork(work: (load: PushLoad) => Promise<void>): Promise<string> {
+    const ledger = new PushLedger(seededNumbers(0x9e7));
+    const load = new PushLoad(ledger, members, clients);
+    await load.more(100);
+    await work(load);
+    heal();
     await Promise.all(members.map((member) => load.moreAt(member, 50)));
     await expectReady(members);
     await load.stop();
@@ -165,7 +189,7 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
   }
 
   it("by closing every connection repeatedly, nothing acknowledged is lost or retrieved twice", async () => {
-    const summary = await withNetwork(async (network, load, members) => {
+    const summary = await withNetwork(async (load) => {
       for (let cut = 1; cut <= 5; cut += 1) {
         network.cut();
         await expectAliveButNotReady(members);
@@ -177,7 +201,7 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
   });
 
   it("by dropping all packets, requests are refused in time and nothing is lost or retrieved twice", async () => {
-    const summary = await withNetwork(async (network, load, members) => {
+    const summary = await withNetwork(async (load) => {
       network.stall();
       await load.moreFailures(clients);
       await expectAliveButNotReady(members);
@@ -186,7 +210,7 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
   });
 
   it("by being slow, all results are still correct", async () => {
-    const summary = await withNetwork(async (network, load) => {
+    const summary = await withNetwork(async (load) => {
       network.delay(30);
       await load.more(100);
     });
@@ -198,10 +222,11 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
     ["writes before they arrive", "lose request"],
   ] as const)("by losing %s, nothing acknowledged is lost or read twice", async (_, verdict) => {
     const random = seededNumbers(0x105e);
-    const summary = await withNetwork(async (network, load) => {
+    const summary = await withNetwork(async (load) => {
       network.intercept((statement) => (isWrite(statement) && random() < 0.1 ? verdict : "pass"));
+      const before = network.lost.answers + network.lost.requests;
       await load.more(600);
-      const lost = () => network.lost.answers + network.lost.requests;
+      const lost = () => network.lost.answers + network.lost.requests - before;
       // Concurrent requests share a statement, so the number of statements depends on the machine.
       while (lost() < 40) await load.more(50);
       console.log(`${lost()} times: ${verdict}`);
