@@ -54,12 +54,18 @@ const everythingIn = (dataDir: string) =>
     totals: await reading.all(totals),
   }));
 
+/** Resolves when this many rows were imported, or the import has ended. */
+async function untilImported(rows: number, dataDir: string, child: ChildProcess): Promise<void> {
+  const isReached = async () => child.exitCode !== null || (await countRows(dataDir)) >= rows;
+  await expect.poll(isReached, { interval: 10 }).toBe(true);
+}
+
 /** @returns false if it completed before. */
 async function killAfter(rows: number, dataDir: string, installation: Installation): Promise<boolean> {
   const environment = { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir };
   const child = spawnProgram(importOf(installation), environment);
   const run = runToItsEnd(child);
-  while (child.exitCode === null && (await countRows(dataDir)) < rows);
+  await untilImported(rows, dataDir, child);
   child.kill("SIGKILL");
   return (await run).exitCode === null;
 }
@@ -107,7 +113,7 @@ test.each<[string, Start, number | null]>([
   const environment = { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir };
   const child = start(importOf(installation), environment);
   const run = runToItsEnd(child);
-  while (child.exitCode === null && (await countRows(dataDir)) < 100);
+  await untilImported(100, dataDir, child);
   child.kill("SIGTERM");
   const { exitCode, stdout } = await run;
   expect([1, endedWith]).toContain(exitCode);

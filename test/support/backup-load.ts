@@ -1,5 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
 import { endpoints, postJson } from "./endpoints.ts";
+
+/** The pause of each connection after each response: what a backup must hold is retrieved again after its restore, one by one. */
+const pauseMs = 20;
 
 interface Tracked {
   readonly urlToken: string;
@@ -66,6 +70,7 @@ export class BackupLoad {
       else await this.#delete();
       this.#acts += 1;
       for (const heard of this.#heard.splice(0)) heard();
+      await pause(pauseMs);
     }
   }
 
