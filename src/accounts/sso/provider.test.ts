@@ -56,6 +56,7 @@ describe("a provider's answer", () => {
     ["an expired token", { claims: { iat: 1, exp: 2 } }],
     ["a token that never expires", { claims: { exp: undefined } }],
     ["a token that is not valid yet", { claims: { nbf: 4_102_444_800 } }],
+    ["a token of the future", { claims: { iat: 4_102_444_800, exp: 4_102_444_860 } }],
     ["no subject", { claims: { sub: undefined } }],
     ["a subject that is too long", { claims: { sub: "x".repeat(256) } }],
     ["a subject with control characters", { claims: { sub: "a\u0000b" }, userInfo: { sub: "a\u0000b" } }],

@@ -15,7 +15,7 @@ import {
   fetchUserInfo,
   None,
 } from "openid-client";
-import { type Clock, hourMs, secondMs } from "../../base/clock.ts";
+import { type Clock, hourMs, secondMs, systemClock } from "../../base/clock.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { SingleSignOnSettings } from "../../config/config.ts";
 import { isSameIssuer } from "../../config/issuers.ts";
@@ -63,6 +63,8 @@ const restMs = 5 * secondMs;
 /** OpenID Connect Core, section 2: 255 ASCII characters. */
 const subjectPattern = /^[\x20-\x7e]{1,255}$/;
 const issuerLengthMax = 2_048;
+/** The library's. */
+const clockToleranceSeconds = 30;
 /** RFC 6749, section 4.1.2.1; OpenID Connect Core, section 3.1.2.6. */
 const denials: ReadonlySet<string> = new Set([
   "access_denied",
@@ -169,6 +171,9 @@ async function answerIn(
     return { is: "invalid", error: undefined };
   }
   const { iss: issuer, sub: subject, iat, auth_time: authenticatedAt } = idToken;
+  // A logout at the provider ends only sessions that began before it: one that began in the future would outlive it. The library
+  // compares the other times, by this clock and with this tolerance.
+  if (iat > systemClock.now() / secondMs + clockToleranceSeconds) return { is: "invalid", error: undefined };
   const { sid, oid } = idToken;
   const objectId = typeof oid === "string" ? oid : undefined;
   const session = { issuer, subject, sid: typeof sid === "string" ? sid : undefined, issuedAt: iat };
