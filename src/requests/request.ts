@@ -1,6 +1,7 @@
 import { findLock } from "@sealpush/age/age-header";
 import type { FieldProblems } from "../base/errors.ts";
 import { checkRange, type Problems } from "../base/field-problems.ts";
+import { isSeen } from "../base/one-line.ts";
 import type { Config } from "../config/config.ts";
 import { codePointsUpTo } from "../pushes/pushes.ts";
 
@@ -128,6 +129,6 @@ function checkText(
 ): void {
   const length = codePointsUpTo(max + 1, text);
   if (!text.isWellFormed()) problems[field] = ["contains a lone surrogate, which is not a character."];
-  else if (text.trim() === "" && min > 0) problems[field] = ["can't be blank."];
+  else if (min > 0 && !isSeen(text)) problems[field] = ["can't be blank."];
   else if (length > max) problems[field] = [`may have ${max} characters.`];
 }

@@ -159,6 +159,8 @@ describe("a request", () => {
       recipient: ["must be an age recipient (age1...)."],
       encryption_check: ["must be 32 hexadecimal digits in lower case."],
     });
+    const unseen = await send(path, { request: { title: " \u200b\u202e " } }, bearer(token));
+    expect(unseen.body).toMatchObject({ title: ["can't be blank."] });
     for (const body of [{ title: "x" }, { request: 1 }]) {
       expect((await send(path, body, bearer(token))).body).toEqual({
         error: 'The body must have an object named "request".',

@@ -1,4 +1,5 @@
 import { AppError, type FieldProblems } from "../../base/errors.ts";
+import { isSeen } from "../../base/one-line.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { readCreateRequest } from "../../http/request-fields.ts";
 import { daysDefaultOf, daysMaxOf, type NewRequest, requestLimits } from "../../requests/requests.ts";
@@ -91,10 +92,9 @@ function describeProblems(
   const { titleCharactersMax, noteCharactersMax, answersMax } = requestLimits;
   const daysMax = daysMaxOf(page.services.config);
   const texts: Record<RequestField, string> = {
-    title:
-      title.trim() === ""
-        ? problems.payload({ max: titleCharactersMax })
-        : problems.tooLong({ max: titleCharactersMax }),
+    title: isSeen(title)
+      ? problems.tooLong({ max: titleCharactersMax })
+      : problems.payload({ max: titleCharactersMax }),
     note: problems.tooLong({ max: noteCharactersMax }),
     wantsText: wantsText ? problems.kind : requests.wantsNothing,
     wantsFiles: problems.kind,
