@@ -10,6 +10,12 @@ async function makeDomain(cli: TestCli): Promise<void> {
   await cli.run(["user", "create", "--email", "eve@example.org", "--password-stdin"], { stdin: password });
 }
 
+async function addPasskeyOfEve(cli: TestCli): Promise<void> {
+  await using fixture = await openTestDomain({ dataDir: cli.dataDir });
+  const eve = await fixture.domain.accounts.findUserByEmail("eve@example.org");
+  await addUnusablePasskey(fixture.domain, { id: eve?.id ?? 0 });
+}
+
 const about = (command: string, address = email) => ["user", command, "--email", address];
 
 it("user list shows all users, as columns or as JSON", async () => {
@@ -56,14 +62,32 @@ it("user reset-factors is refused for a user without factors", async () => {
 it("user reset-factors removes them", async () => {
   const cli = makeTestCli();
   await makeDomain(cli);
-  {
-    await using fixture = await openTestDomain({ dataDir: cli.dataDir });
-    const eve = await fixture.domain.accounts.findUserByEmail("eve@example.org");
-    await addUnusablePasskey(fixture.domain, { id: eve?.id ?? 0 });
-  }
+  await addPasskeyOfEve(cli);
   const { stdout } = await cli.run(about("reset-factors", "eve@example.org"));
   expect(stdout).toBe("User eve@example.org has no two-step sign-in, and is signed out everywhere.\n");
   expect(await withDatabaseOf(cli.dataDir, (db) => countRows(db, "passkeys"))).toBe(0);
+});
+
+it("the user gets an email about a new password, removed factors and a new address, which gets one as well", async () => {
+  const cli = makeTestCli();
+  await makeDomain(cli);
+  await addPasskeyOfEve(cli);
+  const environment = {
+    PWP__MAIL__SMTP_ADDRESS: "mail.example.com",
+    PWP__OVERRIDE_BASE_URL: "https://push.example.com",
+    PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
+  };
+  const eve = (command: string, ...options: readonly string[]) =>
+    cli.run([...about(command, "eve@example.org"), ...options], { environment, stdin: "another correct battery" });
+  const queued = () => withDatabaseOf(cli.dataDir, (db) => countRows(db, "outbox"));
+  for (const [run, emails] of [
+    [() => eve("set-password", "--password-stdin"), 1],
+    [() => eve("reset-factors"), 2],
+    [() => eve("change-email", "--to", "moved@example.org"), 4],
+  ] as const) {
+    expect((await run()).exitCode).toBe(0);
+    expect(await queued()).toBe(emails);
+  }
 });
 
 it("actions from a shell are recorded in the administrators' audit trail", async () => {

@@ -54,6 +54,23 @@ describe("keys of the responses", () => {
     });
   });
 
+  test("fields of v2 alone are ignored, whatever is in them", async () => {
+    const unknown = [
+      { notify_emails_to: "x" },
+      { notify_emails_to_locale: "de" },
+      { encryption: "x" },
+      { encryption_check: "x" },
+      { expires_at: "x" },
+      { fields: "x" },
+      { preset: "x" },
+      { sender_shown: true },
+    ];
+    for (const fields of unknown) {
+      const push = await made("/p.json", { password: { payload: "x", ...fields } }, bearer(token));
+      expect(Object.keys(push).sort()).toEqual([...commonKeys, "name", "note"].sort());
+    }
+  });
+
   test("retrieved, listed, deleted and ended pushes, previews and audit trails have exactly the keys of v1", async () => {
     const { url_token } = await made("/p.json", { password: { payload: "x" } }, bearer(token));
     const keysAt = async (url: string, headers: Headers = {}) => Object.keys((await get(url, headers)).json()).sort();

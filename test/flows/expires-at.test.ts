@@ -80,6 +80,13 @@ test("a time that is too near or too far is refused with both bounds", async () 
     const answer = await create({ expires_at: expiresAt });
     expect([answer.statusCode, answer.json()]).toEqual([422, { expires_at: bounds }]);
   }
+  await using strict = await startTestApp({ environment: { PWP__POLICY__MAX_MINUTES: "60" } });
+  const answer = await strict.server.inject({
+    method: "POST",
+    url: "/api/v2/pushes",
+    payload: { push: { payload: "x", expires_at: "2026-01-15T13:00:00.001Z" } },
+  });
+  expect(answer.json().expires_at).toContain("must be between 2026-01-15T12:01:00.000Z and 2026-01-15T13:00:00.000Z.");
 });
 
 test("API v1 ignores it", async () => {

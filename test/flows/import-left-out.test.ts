@@ -307,6 +307,7 @@ test("url_tokens that are taken here, or collide with our paths, are reported an
   await target.run(installProduction());
   const another = installProduction((connection) => {
     connection.prepare("UPDATE pushes SET url_token = 'active' WHERE id = ?").run(pushTagged("text-plain").id);
+    connection.prepare("UPDATE pushes SET url_token = 'expired' WHERE id = ?").run(pushTagged("file-one").id);
     connection.prepare("UPDATE pushes SET url_token = 'with a blank' WHERE id = ?").run(pushTagged("qr-wifi").id);
     connection.prepare("UPDATE ar_internal_metadata SET created_at = '2020-01-01 00:00:00'").run();
   });

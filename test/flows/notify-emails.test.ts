@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs, secondMs } from "../../src/base/clock.ts";
-import { startTestApp } from "../support/app.ts";
+import { nothingElse } from "../../src/database/database.ts";
+import { shellActor } from "../../src/pushes/pushes.ts";
+import { bearer, startTestApp } from "../support/app.ts";
 import { Canaries } from "../support/canaries.ts";
-import { readRows, tablesOf } from "../support/engine-database.ts";
+import { countRows, readRows, tablesOf } from "../support/engine-database.ts";
 import { linkIn } from "../support/mail-sink.ts";
 import { owner, startMailing } from "../support/mailing.ts";
 import { filesIn } from "../support/raw-files.ts";
@@ -142,6 +144,13 @@ describe("emailing a link is allowed for", () => {
     }
     const refused = await mailing.notify(urlToken, { notify_emails_to: "5@example.com" });
     expect([refused.status, refused.retryAfter]).toEqual([429, "55"]);
+    const elsewhere = await mailing.fixture.server.inject({
+      method: "POST",
+      url: `/api/v2/pushes/${urlToken}/notify_emails`,
+      headers: { ...bearer(mailing.token), "x-forwarded-for": "192.0.2.1" },
+      payload: { notify_emails_to: "5@example.com" },
+    });
+    expect(elsewhere.statusCode).toBe(429);
     mailing.fixture.clock.advance(minuteMs);
     const used = await mailing.notify(urlToken, { notify_emails_to: "5@example.com" });
     expect([used.status, Object.keys(used.body)]).toEqual([422, ["notify_emails_to"]]);
@@ -258,9 +267,14 @@ test("neither log nor database reveals recipients or the link while an email wai
   await expectNothing();
 });
 
-test("deleting an account deletes its link deliveries", async () => {
+test("deleting a push or an account deletes its link deliveries", async () => {
   await using mailing = await startMailing();
   const { fixture } = mailing;
+  const { pushes, db, vault } = fixture.app.domain;
+  const removed = vault.urlTokens.addressOf(await mailing.push({ notify_emails_to: "eve@example.com" })).pushId;
+  expect(await countRows(db, "link_deliveries", `push_id = ${removed}`)).toBe(1);
+  await pushes.removeAsAdministrator(removed, shellActor, nothingElse);
+  expect(await countRows(db, "link_deliveries", `push_id = ${removed}`)).toBe(0);
   await mailing.push({ notify_emails_to: "bob@example.com", notify_on_view: true });
   await mailing.sink.next("bob@example.com");
   const user = await fixture.app.domain.accounts.findUserByEmail(owner);

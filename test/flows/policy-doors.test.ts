@@ -189,6 +189,17 @@ describe.each(withCallers(mailingDoors))("mailing at $name", ({ caller: by, mail
   });
 });
 
+test("a text push with files is of both kinds", async () => {
+  const { fixture, token } = callerUnder(onlyText);
+  const { statusCode, body } = await fixture.server.inject({
+    method: "POST",
+    url: "/api/v2/pushes",
+    headers: { authorization: `Bearer ${token}` },
+    payload: { push: { payload: "x", kind: "text", files: [{ filename: "a.txt", data: "aGk=" }] } },
+  });
+  expect([statusCode, body]).toEqual([422, '{"kind":["file pushes are not allowed by the rules of this server."]}']);
+});
+
 describe.each(withCallers(requestDoors))("requests at $name", ({ caller: by, ask }) => {
   test("need an allowed kind", async () => {
     const caller = callerUnder(onlyText, by);

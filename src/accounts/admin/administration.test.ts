@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { clientAt, makeTestAccounts, password, startOfTests } from "../../../test/support/accounts.ts";
-import { readRows } from "../../../test/support/engine-database.ts";
+import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
 import type { Accounts } from "../accounts.ts";
 
 const shell = { userId: null, email: "shell", address: "" };
@@ -100,4 +100,30 @@ it("keeps nothing of a deleted user but the audit entry", async () => {
       address: "192.0.2.1",
     },
   ]);
+});
+
+it("keeps the latest 10,000 entries, and 1,000 each of the sign-ons and of SCIM", async () => {
+  const { accounts, db } = makeTestAccounts();
+  const sorts = [
+    ["disabled", 10_000],
+    ["refused_sign_on", 1_000],
+    ["scim_created", 1_000],
+  ] as const;
+  for (const [action, kept] of sorts) {
+    await changeRows(
+      db,
+      {
+        sqlite: `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+          INSERT INTO admin_audit_entries (created_at, admin_email, action, subject, address) SELECT n, '', '${action}', '', '' FROM numbers`,
+        postgres: `INSERT INTO admin_audit_entries (created_at, admin_email, action, subject, address)
+          SELECT n, '', '${action}', '', '' FROM generate_series(1, CAST(? AS BIGINT)) AS n`,
+      },
+      kept,
+    );
+  }
+  for (const [action] of sorts) await db.write(accounts.adminEntry(action, "", shell));
+  for (const [action, kept] of sorts) {
+    expect([action, await countRows(db, "admin_audit_entries", `action = '${action}'`)]).toEqual([action, kept]);
+  }
+  expect(await countRows(db, "admin_audit_entries", "created_at = 1")).toBe(0);
 });

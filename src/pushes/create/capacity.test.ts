@@ -165,6 +165,11 @@ describe("the reserve for signed-in people", () => {
     expect(await fill(capacity, 100, owner)).toBe(reservedBytes);
   });
 
+  test("is not for answers that strangers send to somebody's request", async () => {
+    const { capacity } = makeCapacity(floor, room);
+    expect(await fill(capacity, 100, { ...owner, answersRequest: { maxMinutes: null } })).toBe(8_000);
+  });
+
   test("also stops anonymous files in an object store: their rows need the disk", async () => {
     const { capacity } = makeCapacity({ ...floor, ...s3 }, { ...room, freeBytes: 1_999 });
     await expect(capacity.assertRoomForFile(stranger, 0)).rejects.toEqual(full);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openTestDomain, signedIn, stranger } from "../../../test/support/domain.ts";
-import { countRows, readRows } from "../../../test/support/engine-database.ts";
-import { pushDepsOf } from "../../../test/support/push-deps.ts";
+import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
 import {
   blobKeyOf,
   broken,
@@ -20,7 +19,7 @@ import { blobFiles } from "../../../test/support/uploads.ts";
 import { hourMs } from "../../base/clock.ts";
 import { segmentBytes } from "../../crypto/stream-seal.ts";
 import { patternBytes } from "../../crypto/stream-test-support.ts";
-import { createPushes } from "../pushes.ts";
+import type { Database } from "../../database/database.ts";
 import { rowSecrets } from "../store/tables.ts";
 
 describe("a file that is sent in several requests", () => {
@@ -151,6 +150,20 @@ describe("a file that is sent in several requests", () => {
   });
 });
 
+/** Adds rows of uploads that nobody sends. */
+const fillPlaces = (db: Database, count: number) =>
+  changeRows(
+    db,
+    {
+      sqlite: `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+        INSERT INTO resumable_uploads SELECT CAST(n AS BLOB), n, 0, NULL, '', 0, CAST('' AS BLOB), 0, 0, 0, 0, 0 FROM numbers`,
+      postgres: `INSERT INTO resumable_uploads
+        SELECT decode(lpad(to_hex(n), 16, '0'), 'hex'), n, 0, NULL, '', 0, decode('', 'hex'), 0, 0, 0, 0, 0
+        FROM generate_series(1, CAST(? AS BIGINT)) AS n`,
+    },
+    count,
+  );
+
 describe("unfinished uploads", () => {
   test("are removed 24 hours after their last byte, with their key", async () => {
     await using fixture = await openTestDomain();
@@ -182,14 +195,14 @@ describe("unfinished uploads", () => {
 
   test("are refused for longer than the script waits when the server has too many", async () => {
     await using fixture = await openTestDomain();
-    const { store } = fixture.domain;
-    const add = async () => "server_full" as const;
-    const full = { ...store, resumableUploads: { ...store.resumableUploads, add } };
-    const pushes = createPushes(pushDepsOf(fixture, { store: full }));
+    const { pushes, db } = fixture.domain;
+    await fillPlaces(db, 10_000);
     await expect(open(pushes, patternBytes(10))).rejects.toMatchObject({
       code: "unavailable",
       retryAfterSeconds: 3600,
     });
+    await changeRows(db, "DELETE FROM resumable_uploads WHERE blob_key = '1'");
+    await open(pushes, patternBytes(10));
   });
 
   test("leave no file if they are cancelled before it is made", async () => {
