@@ -7,8 +7,8 @@ import { roundsOf } from "../support/rounds.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
 import { startServer } from "../support/server.ts";
 
-const rounds = roundsOf(6);
-const creationRounds = 4;
+const rounds = roundsOf(4);
+const creationRounds = 3;
 const pushesPerRound = 40;
 
 const payloadFor = async (baseUrl: string, urlToken: string, key: string): Promise<string | null> => {

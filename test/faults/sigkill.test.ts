@@ -7,7 +7,7 @@ import { roundsOf } from "../support/rounds.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
-const rounds = roundsOf(20);
+const rounds = roundsOf(10);
 const connections = 12;
 const verifiedAtOnceMax = 50;
 
@@ -108,7 +108,7 @@ async function download(baseUrl: string, urlToken: string): Promise<Buffer> {
 }
 
 describe("SIGKILL under load", { timeout: 300_000 }, () => {
-  it("loses no acknowledged push and exceeds no view limit, 20 times in a row", async () => {
+  it("loses no acknowledged push and exceeds no view limit, 10 times in a row", async () => {
     const random = seededNumbers(0x5ea1);
     const dataDir = newDataDir();
     const load = new Load(random);
