@@ -10,7 +10,7 @@ import { roundsOf } from "../support/rounds.ts";
 import { soon, spawnOpenDomains } from "../support/spawn-domain.ts";
 
 const racers = 50;
-const rounds = roundsOf(60);
+const rounds = roundsOf(30);
 
 const claim = async (fixture: TestDomain, urlToken: string, actor: Actor = stranger) =>
   (await fixture.domain.pushes.claimView(urlToken, countEveryone, actor)).outcome;

@@ -3,7 +3,7 @@ import { editTo, fileIdsOf, makeOwner, type Owner, pushVersion, readVersion } fr
 import { roundsOf } from "../support/rounds.ts";
 import { shareServers } from "../support/shared-servers.ts";
 
-const rounds = roundsOf(12);
+const rounds = roundsOf(8);
 const racers = 24;
 
 /** Retries while the push is being changed: an edit never refuses a reader permanently. */

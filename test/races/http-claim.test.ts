@@ -5,7 +5,7 @@ import { roundsOf } from "../support/rounds.ts";
 import { shareServers } from "../support/shared-servers.ts";
 
 const racers = 50;
-const rounds = roundsOf(40);
+const rounds = roundsOf(20);
 
 /** Sends all requests at once, over every endpoint and every process in turn. @returns how many got the secret. */
 async function race(baseUrls: readonly string[], push: KnownPush, count: number): Promise<number> {
