@@ -55,7 +55,7 @@ describe("a backup of two processes under load", () => {
     );
     await load.answers(300);
     const backupDir = makeFolder();
-    const places = ["first", "second.tar", "third"].map((name) => join(backupDir, name));
+    const places = ["first", "second.tar"].map((name) => join(backupDir, name));
     const sightings = [];
     for (const to of places) {
       sightings.push(

@@ -12,9 +12,9 @@ import { addManyPushes, manyTokenOf } from "../support/password-pusher/many-push
 import { newDataDir, runProgram, runToItsEnd, spawnProgram } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
 
-const manyPushes = 1_500;
+const manyPushes = 1_000;
 /** The numbers of imported rows after which the process is killed, one kill after the other. */
-const kills = [1, 200, 201, 900];
+const kills = [1, 200, 201, 600];
 
 const counted = sql<[], { count: number }>("SELECT count(*) AS count FROM imported_rows");
 const brought = sql<[], DriverRow>(
@@ -57,7 +57,7 @@ const everythingIn = (dataDir: string) =>
 /** Resolves when this many rows were imported, or the import has ended. */
 async function untilImported(rows: number, dataDir: string, child: ChildProcess): Promise<void> {
   const isReached = async () => child.exitCode !== null || (await countRows(dataDir)) >= rows;
-  await expect.poll(isReached, { interval: 10 }).toBe(true);
+  await expect.poll(isReached, { interval: 25 }).toBe(true);
 }
 
 /** @returns false if it completed before. */
