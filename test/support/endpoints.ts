@@ -49,6 +49,11 @@ function postForm(url: string): Promise<Response> {
   });
 }
 
+/** The server is busy or stops, or its process was suspended before it had read the request. */
+export function asksToRepeat({ status, headers }: Response): boolean {
+  return (status === 503 && headers.has("retry-after")) || status === 408;
+}
+
 /** Retrieves a push through one endpoint. @throws when the response is unexpected or the connection breaks. */
 export async function retrieve(endpoint: Endpoint, baseUrl: string, push: KnownPush): Promise<RetrievalResult> {
   const answer = await endpoint(baseUrl, push.urlToken);
@@ -56,6 +61,6 @@ export async function retrieve(endpoint: Endpoint, baseUrl: string, push: KnownP
   if (answer.status === 200 && body.includes(push.payload)) return "payload";
   if (answer.status === 404 && !body.includes(push.payload)) return "gone";
   if (answer.status === 200 && body.includes('"payload":null')) return "gone";
-  if (answer.status === 503 && answer.headers.has("retry-after")) return "unavailable";
+  if (asksToRepeat(answer)) return "unavailable";
   throw new Error(`A retrieval was answered ${answer.status}: ${body.slice(0, 500)}`);
 }

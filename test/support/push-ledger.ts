@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { allEndpoints, endpoints, type KnownPush, postJson, retrieve } from "./endpoints.ts";
+import { allEndpoints, asksToRepeat, endpoints, type KnownPush, postJson, retrieve } from "./endpoints.ts";
 
-/** The result of a request: done; refused with Retry-After; or the connection broke. */
+/** The result of a request: done; to be sent again later; or the connection broke. */
 export type RequestResult = "done" | "refused" | "cut";
 
 /** A server as its clients see it. */
@@ -45,7 +45,7 @@ export class PushLedger {
     });
     if (answer === "cut") return "cut";
     const { response, body } = answer;
-    if (response.status === 503 && response.headers.has("retry-after")) return "refused";
+    if (asksToRepeat(response)) return "refused";
     if (response.status !== 201) throw new Error(`Creating was answered ${response.status}: ${body}`);
     const { url_token: urlToken } = JSON.parse(body) as { url_token: string };
     const { payload, expire_after_views: views } = push;
