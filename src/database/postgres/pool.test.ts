@@ -97,9 +97,17 @@ describe("connections that are dropped silently", () => {
 
   test("reads and transactions are repeated on new connections", async () => {
     const { db, proxy } = await openBehindProxy({ ...patient, poolMax: 3 });
-    await Promise.all([1, 2, 3].map((id) => db.write((tx) => tx.run(put, id, 10))));
-    // A connection that is still being opened would wait for the time limit of connects.
-    await expect.poll(() => db.poolUse()).toMatchObject({ open: 3, idle: 3 });
+    const ids = [1, 2, 3];
+    const allHold = Promise.withResolvers<void>();
+    const puts = ids.map(async (id) => {
+      await db.write(async (tx) => {
+        await tx.run(put, id, 10);
+        if (id === ids.at(-1)) allHold.resolve();
+        await allHold.promise;
+      });
+    });
+    await Promise.all(puts);
+    expect(db.poolUse()).toMatchObject({ open: 3, idle: 3 });
     proxy.stallOpen();
     const reads = [db.read.one(find, 1), db.hot.read(find, 2)];
     expect(await Promise.all([...reads, db.write((tx) => tx.run(raise, 5, 3))])).toEqual([{ at: 10 }, { at: 10 }, 1]);

@@ -27,6 +27,9 @@ const pauseMsMax = { withNone: 500, withSome: 10_000 };
  * The connections of this process. A request takes the first one that becomes free: one that another request has returned, or
  * a new one. So a connection that the server refuses delays requests while others work, and fails none.
  *
+ * Connections are opened one after the other: it takes both sides longer than most statements, so most requests of a burst get one that
+ * others return.
+ *
  * The server may grant fewer connections than `poolMax`. After a refusal the pool works with those that it has and asks for
  * another one after a pause, which grows with each refusal and ends when a connection is closed.
  *
@@ -43,7 +46,7 @@ export class ConnectionPool {
   readonly #waiting = new Set<Waiter>();
   readonly #ticking: NodeJS.Timeout;
   readonly #closed = Promise.withResolvers<void>();
-  #opening = 0;
+  #isOpening = false;
   /** Refused connections since one was last opened or closed. */
   #refusals = 0;
   #lastRefusal: unknown;
@@ -63,8 +66,8 @@ export class ConnectionPool {
 
   use(): PoolUse {
     const { poolMax: max } = this.#settings;
-    // Beyond those for which a connection is being opened.
-    const waiting = Math.max(0, this.#waiting.size - this.#opening);
+    // Beyond the one for which a connection is being opened.
+    const waiting = Math.max(0, this.#waiting.size - Number(this.#isOpening));
     return { max, open: this.#open.size, idle: this.#idle.length, waiting };
   }
 
@@ -101,25 +104,22 @@ export class ConnectionPool {
   }
 
   #openMore(): void {
-    if (this.#isClosing || this.#pausing !== undefined) return;
-    const missing = this.#settings.poolMax - this.#open.size - this.#opening;
-    const wanted = Math.min(missing, this.#waiting.size - this.#opening);
-    // After a refusal, only one connection is tried at a time.
-    for (let left = this.#refusals === 0 ? wanted : Math.min(wanted, 1); left > 0; left -= 1) void this.#openOne();
+    if (this.#isClosing || this.#isOpening || this.#pausing !== undefined) return;
+    if (this.#waiting.size > 0 && this.#open.size < this.#settings.poolMax) void this.#openOne();
   }
 
   async #openOne(): Promise<void> {
-    this.#opening += 1;
+    this.#isOpening = true;
     try {
       const client = await this.#openOnAnyHost();
-      this.#opening -= 1;
+      this.#isOpening = false;
       this.#refusals = 0;
       this.#open.add(client);
       client.on("error", (error) => this.#onBroken(client, error));
       if (this.#isClosing) this.#remove(client, false);
       else this.#offer(client);
     } catch (error) {
-      this.#opening -= 1;
+      this.#isOpening = false;
       this.#onRefused(error);
     }
     this.#openMore();
@@ -148,7 +148,7 @@ export class ConnectionPool {
     if (this.#isClosing) return;
     this.#lastRefusal = error;
     // While there are connections, here or in other processes, requests wait for one.
-    const isHopeless = this.#open.size === 0 && this.#opening === 0 && sqlState(error) !== "53300";
+    const isHopeless = this.#open.size === 0 && sqlState(error) !== "53300";
     if (isHopeless) this.#rejectWaiters(error);
     else this.#onFailure(new LostConnectionError(error).code);
     if (this.#pausing !== undefined) return;
@@ -201,7 +201,7 @@ export class ConnectionPool {
   }
 
   #resolveWhenClosed(): void {
-    if (this.#isClosing && this.#open.size === 0 && this.#opening === 0) this.#closed.resolve();
+    if (this.#isClosing && this.#open.size === 0 && !this.#isOpening) this.#closed.resolve();
   }
 
   #tick(): void {
