@@ -224,10 +224,10 @@ describe("TLS to PostgreSQL", () => {
       address("127.0.0.1", { sslmode: "verify-full", sslrootcert }),
       address("localhost", { sslmode: "verify-full", sslrootcert }),
     ]) {
-      const { baseUrl, stop } = await start(accepted);
-      expect((await fetch(`${baseUrl}/ready`)).status).toBe(200);
-      await stop();
+      expect([accepted, await isEncrypted(accepted)]).toEqual([accepted, true]);
     }
+    const { baseUrl } = await start(address("localhost", { sslmode: "verify-full", sslrootcert }));
+    expect((await fetch(`${baseUrl}/ready`)).status).toBe(200);
     expect(
       await ask(
         address("127.0.0.1", { sslmode: "no-verify" }),
@@ -236,19 +236,21 @@ describe("TLS to PostgreSQL", () => {
     ).toEqual([{ ssl: true }]);
   });
 
+  /** @throws as the program's connections do. */
+  async function isEncrypted(url: string): Promise<unknown> {
+    const settings = postgresSettings(url);
+    const client = await openClient(settings, settings, () => undefined);
+    const { rows } = await client.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()");
+    await client.end();
+    return rows[0].ssl;
+  }
+
   /** Whether each mode leads to an encrypted connection; the error's code or message if to none. */
   async function encryptionWith(server: PostgresServer): Promise<Readonly<Record<string, unknown>>> {
     const outcomes: Record<string, unknown> = {};
     for (const sslmode of ["disable", "allow", "prefer", "require"]) {
-      const settings = postgresSettings(changed(server.url(), (url) => url.searchParams.set("sslmode", sslmode)));
-      outcomes[sslmode] = await openClient(settings, settings, () => undefined).then(
-        async (client) => {
-          const { rows } = await client.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()");
-          await client.end();
-          return rows[0].ssl;
-        },
-        (error: unknown) => sqlState(error) || String(error),
-      );
+      const url = changed(server.url(), (address) => address.searchParams.set("sslmode", sslmode));
+      outcomes[sslmode] = await isEncrypted(url).catch((error: unknown) => sqlState(error) || String(error));
     }
     return outcomes;
   }
