@@ -249,13 +249,15 @@ test("emails that were waiting at the source have failed here, because this serv
     connection.exec(
       "UPDATE notify_by_emails SET status = 0, proceed_at = NULL, successful_sends_ciphertext = NULL WHERE id = 1",
     );
+    connection.exec("UPDATE notify_by_emails SET status = 1 WHERE id = 2");
   });
   await target.run(installation);
   const app = await target.serve();
   const token = production.users.find(({ id }) => id === 3)?.api_token;
   const url = `/api/v2/pushes/${pushTagged("audit-emails").url_token}/audit`;
   const { logs } = (await app.server.inject({ url, headers: { authorization: `Bearer ${token}` } })).json();
-  const [waiting] = logs.filter(({ kind }: { kind: string }) => kind === "creation_email_send");
+  const [waiting, begun] = logs.filter(({ kind }: { kind: string }) => kind === "creation_email_send");
+  expect(begun.notify_by_email.status).toBe("failed");
   expect(waiting.notify_by_email).toMatchObject({
     status: "failed",
     error_message: expect.stringContaining("does not send it"),

@@ -136,6 +136,16 @@ test("a code expires with its step, and counts for the address that it was maile
   expect(await isProved(visitor)).toBe(false);
 });
 
+test("a code counts in the session that has asked for it", async () => {
+  const { site, visitor, mailedCode } = await withMail();
+  const code = await mailedCode();
+  const other = await signedOn(site);
+  other.cookies.set("sealpush_sign_on", visitor.cookies.get("sealpush_sign_on") ?? "");
+  expect((await other.post(codePath, { code })).statusCode).toBe(400);
+  expect(await isProved(other)).toBe(false);
+  expect((await visitor.post(codePath, { code })).statusCode).toBe(303);
+});
+
 test("ten codes an hour are mailed", async () => {
   const { site, visitor, mailedCode } = await withMail();
   for (let at = 0; at < 10; at += 1) await mailedCode();

@@ -70,6 +70,7 @@ describe("a provider that is shaped as", () => {
         action: "refused_sign_on",
         adminEmail: providerName,
         subject: expect.stringMatching(/^b-1 \(/),
+        address: "127.0.0.1",
       });
     },
   );

@@ -314,14 +314,14 @@ describe("open", () => {
 });
 
 describe("the API token", () => {
-  test("is refused from a file that others can read", async () => {
+  test.each([0o640, 0o604])("is refused from a file that others can read: %i", async (mode) => {
     const program = makeClientProgram("here");
-    storeLogin(program, server, token, 0o644);
-    chmodSync(join(program.settings, "config.json"), 0o644);
+    storeLogin(program, server, token, mode);
+    chmodSync(join(program.settings, "config.json"), mode);
     const run = await program.run(["list"]);
     expect(run).toMatchObject({ exitCode: 2, stdout: "" });
     expect(run.stderr).toBe(
-      `${program.settings}/config.json is open to other users (mode 644): run "chmod 600 ${program.settings}/config.json".\n`,
+      `${program.settings}/config.json is open to other users (mode ${mode.toString(8)}): run "chmod 600 ${program.settings}/config.json".\n`,
     );
   });
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
+import type { EndReason } from "../../../src/pushes/push.ts";
 import { bearer, type TestApp } from "../app.ts";
 import { CookieClient } from "../cookie-client.ts";
 import type { TestClock } from "../domain.ts";
@@ -93,9 +94,18 @@ async function expectSignIn({ app, clock }: Fixture, user: ExpectedUser): Promis
 const isSignedIn = async (visitor: CookieClient, { email }: ExpectedUser) =>
   (await visitor.get("/help/api")).body.includes(email);
 
+/** The end of each deleted push: the audit trail tells who deleted it. */
+const deleters: Readonly<Record<string, EndReason>> = { "expired-by-owner": "owner", "expired-by-viewer": "viewer" };
+
 async function expectLists(fixture: Fixture, expected: ExpectedInstallation): Promise<void> {
+  const { accounts, pushes } = fixture.app.app.domain;
   for (const { email } of expected.users) {
     const owned = expected.pushes.filter((push) => push.owner === email && !isLost(push));
+    const owner = await accounts.findUserByEmail(email);
+    for await (const { push } of pushes.exportOwned(owner?.id ?? 0)) {
+      const deleter = deleters[owned.find(({ url_token: token }) => token === push.urlToken)?.tag ?? ""];
+      if (deleter !== undefined) expect(push.endReason, push.name ?? "").toBe(deleter);
+    }
     for (const [list, expired] of [
       ["active", false],
       ["expired", true],
