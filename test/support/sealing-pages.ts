@@ -31,9 +31,8 @@ export function sealingPages(site: ReturnType<typeof openSite>) {
     return { page, link: await sendForLink(page) };
   }
 
-  async function openLink(link: string, viewport?: { width: number; height: number }): Promise<Page> {
+  async function openLink(link: string): Promise<Page> {
     const { page } = await site.visit();
-    if (viewport !== undefined) await page.setViewportSize(viewport);
     await page.goto(link);
     return page;
   }
