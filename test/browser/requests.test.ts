@@ -127,11 +127,12 @@ describe("a request whose key is in the private link", () => {
     }
   });
 
-  test("takes text and files, sealed with their names", async () => {
+  test("takes text and files, sealed with their names, on pages that fit and are accessible", async () => {
     const { page } = await site.visit({ signedIn: true });
     const { link, answersUrl } = await ask(page, (form) => form.getByLabel(text.wantsFiles, { exact: true }).check());
-    const stranger = await site.visit();
+    const stranger = await site.visit({ reducedMotion: "reduce" });
     await stranger.page.goto(link);
+    await expectAccessibleLayout(stranger.page);
     await stranger.page.getByLabel(text.text, { exact: true }).fill("see the file");
     await stranger.page.getByLabel(text.files, { exact: true }).setInputFiles([
       { name: "plan.txt", mimeType: "text/plain", buffer: Buffer.alloc(200_000, "the plan") },
@@ -139,6 +140,7 @@ describe("a request whose key is in the private link", () => {
     ]);
     await stranger.page.getByRole("button", { name: text.send }).click();
     await stranger.page.getByRole("heading", { name: text.sentHeading }).waitFor();
+    await expectAccessibleLayout(stranger.page);
     await page.goto(answersUrl);
     await page.reload();
     const [found] = await answersOn(page);
@@ -456,7 +458,10 @@ describe("a request without an account", () => {
   }
 
   test("is answered, opened, closed and deleted by strangers to the server, with the private link alone", async () => {
-    const { link, answersUrl } = await askWithout((await site.visit({ setsCookies: true })).page, "2");
+    const { page: requester } = await site.visit({ reducedMotion: "reduce", setsCookies: true });
+    await requester.goto("/requests/new");
+    await expectAccessibleLayout(requester);
+    const { link, answersUrl } = await askWithout(requester, "2");
     await answer((await site.visit()).page, link, secret);
 
     const { page } = await site.visit({ setsCookies: true });
@@ -490,18 +495,23 @@ describe("a request without an account", () => {
   });
 
   test("shows nothing without its key, until the private link is complete", async () => {
-    const { answersUrl } = await askWithout((await site.visit({ setsCookies: true })).page);
+    const { link, answersUrl } = await askWithout((await site.visit({ setsCookies: true })).page);
     const other = await askWithout((await site.visit({ setsCookies: true })).page);
-    const { page } = await site.visit({ setsCookies: true });
+    const { page, context } = await site.visit({ reducedMotion: "reduce", setsCookies: true });
     const [start] = answersUrl.split("#");
     for (const hash of ["", "#AGE-SECRET-KEY-1X", new URL(other.answersUrl).hash]) {
       await page.goto("about:blank");
       await page.goto(`${start}${hash}`);
       await page.getByText(text.proofIncomplete).waitFor();
       expect(await page.getByText("Root password").count()).toBe(0);
+      expect(await context.cookies()).toEqual([]);
+      if (hash === "") await expectAccessibleLayout(page);
     }
     await page.goto(answersUrl);
     await page.locator("#private_link").waitFor();
+    await answer((await site.visit()).page, link, secret);
+    await showAnswers(page, answersUrl);
+    await expectAccessibleLayout(page);
   });
 
   test("says without JavaScript, and without cookies, what its private link needs", async () => {
@@ -518,20 +528,6 @@ describe("a request without an account", () => {
     );
     await page.goto(answersUrl);
     await page.getByText(text.proofNeedsCookies).waitFor();
-  });
-
-  test("has pages that fit and are accessible", async () => {
-    const { page } = await site.visit({ reducedMotion: "reduce", setsCookies: true });
-    await page.goto("/requests/new");
-    await expectAccessibleLayout(page);
-    const { link, answersUrl } = await askWithout(page);
-    await answer((await site.visit()).page, link, secret);
-    await showAnswers(page, answersUrl);
-    await expectAccessibleLayout(page);
-    const stranger = await site.visit({ reducedMotion: "reduce" });
-    await stranger.page.goto(answersUrl.split("#")[0] ?? "");
-    await stranger.page.getByText(text.proofIncomplete).waitFor();
-    await expectAccessibleLayout(stranger.page);
   });
 });
 
@@ -561,18 +557,11 @@ test("a request is deleted with its answers, and the page says so before", async
 });
 
 describe("the pages fit and are accessible:", () => {
-  test("the form of a new request and the list", async () => {
-    const { page } = await site.visit({ signedIn: true, reducedMotion: "reduce" });
-    await page.goto("/requests/new");
-    await expectAccessibleLayout(page);
-    await ask(page);
-    await page.goto("/requests");
-    await expectAccessibleLayout(page);
-  });
-
-  test("the page of the answers, with the key and with a passphrase", async () => {
+  test("the list, and the page of the answers, with the key and with a passphrase", async () => {
     const { page } = await site.visit({ signedIn: true, reducedMotion: "reduce" });
     const { link, answersUrl } = await ask(page);
+    await page.goto("/requests");
+    await expectAccessibleLayout(page);
     await answer((await site.visit()).page, link, secret);
     await showAnswers(page, answersUrl);
     await expectAccessibleLayout(page);
@@ -585,15 +574,5 @@ describe("the pages fit and are accessible:", () => {
     await elsewhere.goto(locked.answersUrl);
     await elsewhere.getByRole("button", { name: text.unlock }).waitFor();
     await expectAccessibleLayout(elsewhere);
-  });
-
-  test("the page that answers, with and without scripts, and after it was sent", async () => {
-    const owner = await site.visit({ signedIn: true });
-    const { link } = await ask(owner.page, (form) => form.getByLabel(text.wantsFiles, { exact: true }).check());
-    const { page } = await site.visit({ reducedMotion: "reduce" });
-    await page.goto(link);
-    await expectAccessibleLayout(page);
-    await answer(page, link, secret);
-    await expectAccessibleLayout(page);
   });
 });
