@@ -10,7 +10,7 @@ import type { RowShape } from "./database-job.ts";
 
 const checkBytes = 16;
 /** Nothing is imported. */
-const importedDigest = Buffer.alloc(32);
+const importedDigest = () => Buffer.alloc(32);
 const keyCheckBytes = 32;
 const claimIdBytes = 6;
 const lifetimeMs = 7 * dayMs;

@@ -20,6 +20,6 @@ export function checkRange(
 }
 
 /** @throws AppError invalid_fields, unless there are none. */
-export function assertNoProblems(problems: FieldProblems): void {
-  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+export function assertNoProblems(...found: readonly FieldProblems[]): void {
+  if (found.some((problems) => Object.keys(problems).length > 0)) throw invalidFields(Object.assign({}, ...found));
 }

@@ -8,7 +8,7 @@ const secrets: LinkSecrets = { urlToken: "token", passphraseHash: Buffer.alloc(3
 const identity: PushIdentity = { id: 1, sealGeneration: 1, kind: "text", ownerId: null };
 const keysOf = (...given: Parameters<typeof derivePushKey>) => {
   const { check, payloadKey, fileKeysKey } = derivePushKey(...given);
-  return [check, payloadKey, fileKeysKey].map((key) => key.toString("hex"));
+  return [check, payloadKey, fileKeysKey()].map((key) => key.toString("hex"));
 };
 const known = keysOf(rowSecret, secrets, identity);
 

@@ -47,8 +47,6 @@ export function derivePushKey(
     check: hash.subarray(0, keyBytes),
     payloadKey: hash.subarray(keyBytes),
     /** Seals the keys of the files. */
-    get fileKeysKey() {
-      return deriveKey(rowSecret, "file keys 2", ...link);
-    },
+    fileKeysKey: () => deriveKey(rowSecret, "file keys 2", ...link),
   };
 }

@@ -15,8 +15,8 @@ export interface LinkAddress {
   readonly pushId: number;
   /** 16 bytes, keyed, over the whole token. Stored with the push. */
   readonly check: Buffer;
-  /** 32 bytes, keyed: finds a link that another server made. Calculated when it is read. */
-  readonly importedDigest: Buffer;
+  /** 32 bytes, keyed: finds a link that another server made. */
+  readonly importedDigest: () => Buffer;
 }
 
 export type UrlTokens = ReturnType<typeof createUrlTokens>;
@@ -35,7 +35,7 @@ export function createUrlTokens(indexSecret: Buffer) {
   /** Encrypts and decrypts. */
   function maskId(random: Buffer, id: Buffer): Buffer {
     const masked = keyedHash(idKey, maskBytes, "id", random).subarray(0, idBytes);
-    for (const [at, byte] of id.entries()) masked[at] = (masked[at] ?? 0) ^ byte;
+    for (let at = 0; at < idBytes; at += 1) masked[at] = (masked[at] ?? 0) ^ (id[at] ?? 0);
     return masked;
   }
 
@@ -57,9 +57,7 @@ export function createUrlTokens(indexSecret: Buffer) {
       return {
         pushId: bytes ? maskId(bytes.subarray(0, randomBytes), bytes.subarray(randomBytes)).readUIntBE(0, idBytes) : 0,
         check: checkOf(urlToken),
-        get importedDigest() {
-          return keyedHash(importKey, digestBytes, "token", urlToken);
-        },
+        importedDigest: () => keyedHash(importKey, digestBytes, "token", urlToken),
       };
     },
   };

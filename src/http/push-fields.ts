@@ -162,7 +162,7 @@ export function readCreatePush(fields: object) {
   assertSize(given.payload ?? "", bytesMax, files);
   const duration = given.expire_after_duration;
   const minutes = duration === undefined ? undefined : durationMinutes[duration];
-  const request: Omit<CreatePush, "upload"> = withoutUndefined({
+  const fieldsGiven = withoutUndefined({
     kind: given.kind,
     payload: given.payload,
     fields: given.fields?.map(({ label, value, type = "text" }) => ({ label, value, type })),
@@ -174,13 +174,13 @@ export function readCreatePush(fields: object) {
     expireAfterMs: minutes === undefined ? undefined : minutes * minuteMs,
     expiresAt,
     preset: given.preset === "" ? undefined : given.preset,
-    ...readOptions(given),
     passphrase: given.passphrase === "" ? undefined : given.passphrase,
     name: given.name,
     note: given.note,
     notifyEmailsTo: given.notify_emails_to,
     notifyEmailsToLocale: given.notify_emails_to_locale,
   });
+  const request: Omit<CreatePush, "upload"> = Object.assign(fieldsGiven, readOptions(given));
   return { request, files };
 }
 

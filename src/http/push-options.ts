@@ -84,9 +84,12 @@ function presentSomeOptions(
 
 const readNames = withWireNames("everybody", "owner", "nobody");
 
-/** @param given the values that a request has. */
-export function readOptions(given: Partial<ByWireName<PushOption, boolean>>): Record<PushOption, boolean | undefined> {
-  const options: Partial<Record<PushOption, boolean | undefined>> = {};
-  for (const { option, name } of readNames) options[option] = given[name];
-  return options as Record<PushOption, boolean | undefined>;
+/** @returns the options that a request has. */
+export function readOptions(given: Partial<ByWireName<PushOption, boolean>>): Partial<Record<PushOption, boolean>> {
+  const options: Partial<Record<PushOption, boolean>> = {};
+  for (const { option, name } of readNames) {
+    const value = given[name];
+    if (value !== undefined) options[option] = value;
+  }
+  return options;
 }

@@ -61,6 +61,8 @@ export interface Limits {
 
 /** Makes the charges one after the other. If one is refused, those before it are taken back and the others are not made. */
 export async function chargeAll(charges: readonly (() => Promise<Charge>)[]): Promise<Charge> {
+  const [first] = charges;
+  if (first !== undefined && charges.length === 1) return await first();
   const refunds: (() => Promise<void>)[] = [];
   const refund = async () => {
     await Promise.all(refunds.map((one) => one()));

@@ -19,9 +19,9 @@ export function createNetworkCounter(make: (shares: number) => AmountCounter) {
      * Charges all of them or, if one refuses, none.
      * @param client a client's key. @param keyOf the key of each network from its name; by default the name.
      */
-    async charge(client: string, now: number, amount?: number, keyOf = (name: string) => name): Promise<Charge> {
+    charge(client: string, now: number, amount?: number, keyOf = (name: string) => name): Promise<Charge> {
       const networks = networksOf(client);
-      return await chargeAll(
+      return chargeAll(
         networks.map(
           ({ name, shares }) =>
             () =>

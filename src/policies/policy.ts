@@ -177,6 +177,7 @@ export function activeRules(policy: Policy): readonly RuleName[] {
 export function findViolations(policy: Policy, judged: Judged): FieldProblems {
   const problems: Problems = {};
   for (const name of ruleNames) {
+    if (policy[name] === rules[name].noRule) continue;
     const found = (rules[name] as Rule<unknown>).judge(policy[name], judged);
     if (found === fine) continue;
     for (const [field, sentences] of Object.entries(found)) {

@@ -4,7 +4,7 @@ import type { KindSettings } from "../config/config.ts";
 import type { KindOption } from "../config/topics/kinds.ts";
 import type { Actor } from "./actor.ts";
 import type { PushEmails } from "./notifications/push-emails.ts";
-import { optionsBy, type PushOption, type PushOptions } from "./store/tables.ts";
+import { optionsBy, type PushOption, type PushOptions, pushOptions } from "./store/tables.ts";
 
 interface OptionRule {
   /**
@@ -102,15 +102,23 @@ export function optionSettings(option: PushOption, kind: KindSettings, isOwned: 
  * Finds the options that this caller may not switch on. Switching off is always allowed.
  * @param current the options of the push that is edited.
  */
-export async function findOptionProblems(
+export function findOptionProblems(
   { emails }: { readonly emails: PushEmails },
   request: Partial<PushOptions>,
   actor: Pick<Actor, "user">,
   current?: PushOptions,
+): FieldProblems | Promise<FieldProblems> {
+  const asked = pushOptions.keys.filter((option) => request[option] === true && current?.[option] !== true);
+  return asked.length === 0 ? {} : findSetterProblems(asked, emails, actor);
+}
+
+async function findSetterProblems(
+  asked: readonly PushOption[],
+  emails: PushEmails,
+  actor: Pick<Actor, "user">,
 ): Promise<FieldProblems> {
   const problems: Problems = {};
-  for (const option of Object.keys(optionRules) as PushOption[]) {
-    if (request[option] !== true || current?.[option] === true) continue;
+  for (const option of asked) {
     const problem = await setterProblem(optionRules[option].setBy, emails, actor);
     if (problem !== undefined) addProblem(problems, option, problem);
   }

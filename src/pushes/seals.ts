@@ -74,7 +74,7 @@ export function sealPushContent<File extends KeyedFile>(
     payloadSealed: sealAead(key.payloadKey, payloadData(push, files), Buffer.from(payload, "utf8"), random),
     files: files.map(({ key: fileKey, ...file }) => ({
       ...file,
-      keySealed: sealAead(key.fileKeysKey, fileKeyData(push, file.id), fileKey, random),
+      keySealed: sealAead(key.fileKeysKey(), fileKeyData(push, file.id), fileKey, random),
     })),
   };
 }
@@ -125,7 +125,7 @@ export function openFileKey(
   push: PushIdentity,
   { id, keySealed }: Pick<FileRow, "id" | "keySealed">,
 ): Buffer | undefined {
-  return openAead(key.fileKeysKey, fileKeyData(push, id), keySealed);
+  return openAead(key.fileKeysKey(), fileKeyData(push, id), keySealed);
 }
 
 /** The context of a file's segments. The file's key is its own; the context additionally binds them to the row. */

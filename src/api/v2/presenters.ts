@@ -87,12 +87,8 @@ function presentEncryption({ endToEnd }: Pick<Push, "endToEnd">): { encryption?:
 }
 
 export function presentPush(push: Presented<Push>, links: LinkParts, passphrase?: string): PushAnswer {
-  return {
-    ...presentCommon(push, links, passphrase),
-    kind: push.kind,
-    expires_at: timestamp(push.expiresAt),
-    ...presentEncryption(push),
-  };
+  const answer = { ...presentCommon(push, links, passphrase), kind: push.kind, expires_at: timestamp(push.expiresAt) };
+  return push.endToEnd === null ? answer : { ...answer, ...presentEncryption(push) };
 }
 
 /** They are never null: clients show them unchecked. */
@@ -101,11 +97,9 @@ export function presentLabels(push: Presented<OwnedPush>): Labels {
 }
 
 export function presentOwnedPush(push: Presented<OwnedPush>, links: LinkParts, passphrase?: string): OwnedPushAnswer {
-  return {
-    ...presentPush(push, links, passphrase),
-    ...presentLabels(push),
-    ...(push.ownerId !== null && presentOwnersOptions(push)),
-  };
+  const { name, note } = presentLabels(push);
+  const answer = { ...presentPush(push, links, passphrase), name, note };
+  return push.ownerId === null ? answer : { ...answer, ...presentOwnersOptions(push) };
 }
 
 /** The labels are repeated as sent, also those of an anonymous push, which keeps none. */
@@ -115,13 +109,13 @@ export function withSentLabels(push: OwnedPush, { name, note }: CreatePush): Own
 
 export function presentCreated(push: OwnedPush, wanted: CreatePush, links: LinkParts): CreatedPushAnswer {
   const { notifyEmailsTo = "", notifyEmailsToLocale = null, passphrase = "", fields } = wanted;
-  return {
-    ...presentOwnedPush(withSentLabels(push, wanted), links, passphrase),
-    ...(fields && { fields: fields.map(({ label, type }) => ({ label, type })) }),
-    ...(notifyEmailsTo === ""
-      ? {}
-      : { notify_emails_to: notifyEmailsTo, notify_emails_to_locale: notifyEmailsToLocale }),
-  };
+  const answer: CreatedPushAnswer = presentOwnedPush(withSentLabels(push, wanted), links, passphrase);
+  if (fields !== undefined) answer.fields = fields.map(({ label, type }) => ({ label, type }));
+  if (notifyEmailsTo !== "") {
+    answer.notify_emails_to = notifyEmailsTo;
+    answer.notify_emails_to_locale = notifyEmailsToLocale;
+  }
+  return answer;
 }
 
 export function presentRevealed(
@@ -130,12 +124,11 @@ export function presentRevealed(
   links: LinkParts,
 ): RetrievedPushAnswer {
   const { fields, sender } = revealed;
-  return {
-    ...presentPush(push, links),
-    ...presentSecret(revealed, links),
-    ...(fields && { fields: [...fields] }),
-    ...(sender !== null && { sender }),
-  };
+  const { payload, files } = presentSecret(revealed, links);
+  const answer: RetrievedPushAnswer = { ...presentPush(push, links), payload, files };
+  if (fields !== null) answer.fields = [...fields];
+  if (sender !== null) answer.sender = sender;
+  return answer;
 }
 
 export function presentGone(push: Push, links: LinkParts): RetrievedPushAnswer {

@@ -130,7 +130,7 @@ function pushFields(
   if (given === null || (given === undefined && (inQuery ?? null) === null && !hasUpload)) {
     throw new AppError("invalid_request", `The body must have an object named "${wrappers[0]}".`);
   }
-  return { ...inQuery, ...given };
+  return given !== undefined && (inQuery ?? null) === null ? given : { ...inQuery, ...given };
 }
 
 /** @returns null: there is a wrapper, but it is not an object; undefined: there is none. */

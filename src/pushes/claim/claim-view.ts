@@ -6,7 +6,7 @@ import { blobsGraceMs, type PushDeps } from "../deps.ts";
 import { endIfDue } from "../edit/end-push.ts";
 import { readStoredFields } from "../payload.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
-import type { AuditKind, ClaimOutcome, EarlierViews, PushField, RevealedFile } from "../push.ts";
+import type { AuditKind, ClaimOutcome, EarlierViews, Push, PushField, RevealedFile } from "../push.ts";
 import { senderOf } from "../read/sender.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
 import type { NewTicket } from "../store/download-tickets.ts";
@@ -118,8 +118,7 @@ async function tryToClaim(
   if (claimed === undefined) return undefined;
   // The view that reaches the limit still gets the payload, with no views remaining.
   const push = { ...toPush(claimed, urlToken, claim.now), expired: false, expiredOn: null };
-  const earlierViews = counted ? earlierViewsOf(claim, claimed) : null;
-  return { outcome: "revealed", push, ...revealedOf(opened), earlierViews, repeated: false };
+  return revealed(push, opened, { earlierViews: counted ? earlierViewsOf(claim, claimed) : null, repeated: false });
 }
 
 type Retry = NonNullable<Awaited<ReturnType<typeof retryOf>>>;
@@ -145,8 +144,10 @@ function claimOf(
   {
     actor,
     kind,
+    counted,
+    isImported,
+    lastViewAt,
     newCopy,
-    ...read
   }: Pick<ViewClaim, "counted" | "isImported" | "lastViewAt"> & {
     readonly actor: Actor;
     readonly kind: AuditKind;
@@ -157,7 +158,9 @@ function claimOf(
   // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
   const now = deps.clock.now();
   return {
-    ...read,
+    counted,
+    isImported,
+    lastViewAt,
     claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
     now,
     asRead: sealed,
@@ -210,7 +213,7 @@ async function repeat(
   });
   if (logged === undefined) return undefined;
   const push = { ...toPush(logged, urlToken, repeatedAt), expired: false, expiredOn: null };
-  return { outcome: "revealed", push, ...revealedOf(opened), earlierViews, repeated: true };
+  return revealed(push, opened, { earlierViews, repeated: true });
 }
 
 async function hasChanged(deps: PushDeps, row: PushRow): Promise<boolean> {
@@ -296,8 +299,14 @@ async function open(
   return { outcome: "opened", payload: text, fields, files, tickets, sender, rowSecret: unlocked.rowSecret };
 }
 
-function revealedOf({ payload, fields, files, sender }: Extract<Opened, { outcome: "opened" }>) {
-  return { payload, fields, files, sender };
+type Revealed = Extract<ClaimOutcome, { outcome: "revealed" }>;
+
+function revealed(
+  push: Push,
+  { payload, fields, files, sender }: Extract<Opened, { outcome: "opened" }>,
+  { earlierViews, repeated }: Pick<Revealed, "earlierViews" | "repeated">,
+): Revealed {
+  return { outcome: "revealed", push, payload, fields, files, sender, earlierViews, repeated };
 }
 
 /**

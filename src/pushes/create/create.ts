@@ -54,11 +54,11 @@ export function createOperations(deps: PushDeps) {
         assertMayCreate(deps.config, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
         const receivedAt = deps.clock.now();
         const policy = await policyFor(deps, actor);
-        assertNoProblems({
-          ...findProblems(request, kind, deps.config, limitsUnder(policy, deps.config.kinds[kind], actor)),
-          ...findLinkDeliveryProblems(deps, request, actor),
-          ...(await findOptionProblems(deps, request, actor)),
-        });
+        assertNoProblems(
+          findProblems(request, kind, deps.config, limitsUnder(policy, deps.config.kinds[kind], actor)),
+          findLinkDeliveryProblems(deps, request, actor),
+          await findOptionProblems(deps, request, actor),
+        );
         const compared = askedKey && { request, requested: requestedPush(deps, request, kind, actor), upload };
         const earlier = compared && (await findRepeated(deps, askedKey, compared, actor));
         if (earlier?.push !== undefined) return { ...earlier.push, repeated: true };
@@ -115,7 +115,8 @@ async function sealAndInsert(
   const now = deps.clock.now();
   const { keyring, urlTokens } = deps.vault;
   const urlToken = urlTokens.make(id, deps.random);
-  const made = { id, ownerId, passphraseSalt, now, urlToken, ...lifetimeOf(request, deps.config.kinds[kind], now) };
+  const lifetime = lifetimeOf(request, deps.config.kinds[kind], now);
+  const made = { id, ownerId, passphraseSalt, now, urlToken, lifetime };
   const row = newRow(deps, made, requestedPush(deps, request, kind, actor));
   const keepsLink = storesLink(deps, row, actor);
   const needsStoredLinkKey = ownerId !== null && (keepsLink || asksForLinkDelivery(request));
@@ -126,15 +127,21 @@ async function sealAndInsert(
       storedLinkKey && (await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor));
     return await deps.largePayloads.write(payloadBytes, actor.client, () => {
       const content = { payload, files: listFiles(positionFiles(upload?.files ?? [])) };
-      const { keyCheck, ...sealed } = sealPushContent(keyring, row, {
+      const sealed = sealPushContent(keyring, row, {
         secrets: { urlToken, passphraseHash },
         content,
         random: deps.random,
       });
+      const tokenSealed =
+        keepsLink && storedLinkKey !== undefined
+          ? storedLinkKey.seal(pushes.seals.urlToken, row, urlToken, deps.random)
+          : row.tokenSealed;
       const push: NewPush = {
-        row: { ...row, keyCheck, ...(keepsLink && storedLinkKey && storedLink(deps, row, urlToken, storedLinkKey)) },
+        row: { ...row, tokenSealed, keyCheck: sealed.keyCheck },
         storedLinkKey,
-        ...sealed,
+        rowSecretSealed: sealed.rowSecretSealed,
+        payloadSealed: sealed.payloadSealed,
+        files: sealed.files,
         storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
         key: key && { ...key, pushId: id },
       };
@@ -154,31 +161,40 @@ function storesLink({ config }: PushDeps, { isAnswer }: Pick<PushRow, "isAnswer"
   return isAnswer === 1 || (user !== null && user.isService !== true && config.keepLinks);
 }
 
-function storedLink(deps: PushDeps, row: UnsealedPushRow, urlToken: string, storedLinkKey: AccountStoredLinkKey) {
-  return { tokenSealed: storedLinkKey.seal(pushes.seals.urlToken, row, urlToken, deps.random) };
-}
-
+/** Only the first part of the literal is a spread: the engine copies that as a whole, and every later one key by key. */
 function newRow(
   deps: PushDeps,
   {
+    id,
+    ownerId,
+    passphraseSalt,
     now,
     urlToken,
-    ...made
-  }: Pick<PushRow, "id" | "ownerId" | "passphraseSalt"> & Lifetime & { now: number; urlToken: string },
-  { name, note, ...columns }: RequestedPush,
+    lifetime,
+  }: Pick<PushRow, "id" | "ownerId" | "passphraseSalt"> & { lifetime: Lifetime; now: number; urlToken: string },
+  { columns, name, note }: RequestedPush,
 ): UnsealedPushRow {
-  const { id, ownerId } = made;
+  const sealed = sealedColumns(deps.vault, { id, ownerId }, { urlToken, name, note });
   return {
     ...columns,
-    ...made,
+    id,
+    ownerId,
+    passphraseSalt,
+    expiresAt: lifetime.expiresAt,
+    expireAfterDays: lifetime.expireAfterDays,
+    expireAfterViews: lifetime.expireAfterViews,
     createdAt: now,
     updatedAt: now,
     endedAt: null,
     endReason: null,
     views: 0,
     refusals: 0,
-    ...sealedColumns(deps.vault, made, { urlToken, name, note }),
-    // An answer without an owner is found through its request. Of an owned push: see `storedLink`.
+    sealGeneration: sealed.sealGeneration,
+    linkCheck: sealed.linkCheck,
+    ownerCheck: sealed.ownerCheck,
+    nameSealed: sealed.nameSealed,
+    noteSealed: sealed.noteSealed,
+    // An answer without an owner is found through its request. Of an owned push: see `sealAndInsert`.
     tokenSealed:
       ownerId === null && columns.isAnswer === 1
         ? sealLabel(deps.vault.keyring, pushes.seals.anonymousUrlToken, { id, ownerId }, urlToken)

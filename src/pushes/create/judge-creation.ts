@@ -37,8 +37,8 @@ export async function judgeCreation(
   const asked = shrinkDefaults(request, settings, policy);
   const { expiresAt, expireAfterViews } = lifetimeOf(asked, settings, receivedAt);
   const maxMs = Math.min(settings.days.max * dayMs, (policy.maxMinutes ?? Infinity) * minuteMs);
-  assertNoProblems({
-    ...findViolations(policy, {
+  assertNoProblems(
+    findViolations(policy, {
       kinds: kindsIn(kind, request.upload?.fileCount ?? 0),
       isSealedBefore: request.encryption !== undefined,
       passphrase: passphraseOf(request),
@@ -47,10 +47,10 @@ export async function judgeCreation(
       notifiesOnView: asked.notifyOnView ?? false,
       recipients: recipientsOf(request),
     }),
-    ...findInstantProblems(request, maxMs, receivedAt),
+    findInstantProblems(request, maxMs, receivedAt),
     // The caller did not ask for what a rule switches on, so it was not checked before.
-    ...(asked.notifyOnView !== request.notifyOnView && (await findOptionProblems(deps, asked, actor))),
-  });
+    asked.notifyOnView === request.notifyOnView ? {} : await findOptionProblems(deps, asked, actor),
+  );
   return asked;
 }
 

@@ -95,7 +95,7 @@ async function isSame(
 ): Promise<boolean> {
   return (
     hasSameSettings(row, push, requested, request) &&
-    hasSameLimits(row, request, lifetimeOf(request, deps.config.kinds[requested.kind], row.createdAt)) &&
+    hasSameLimits(row, request, lifetimeOf(request, deps.config.kinds[requested.columns.kind], row.createdAt)) &&
     (await hasSameRecipients(deps, row, request)) &&
     (await hasSameContent(deps, { push, request, upload, now, actor }))
   );
@@ -103,7 +103,7 @@ async function isSame(
 
 /** What neither request names is the same: the push has the defaults of its creation. */
 function hasSameSettings(row: PushRow, push: OwnedPush, requested: RequestedPush, request: CreatePush): boolean {
-  const { name, note, ...columns } = requested;
+  const { name, note, columns } = requested;
   const unnamed = optionsBy((option) => (request[option] === undefined ? row[option] : columns[option]));
   return isSubset({ ...columns, ...unnamed }, row) && (push.name ?? "") === name && (push.note ?? "") === note;
 }

@@ -20,15 +20,15 @@ export function requestedPush(
   kind: KindName,
   { user, answersRequest }: Actor,
 ) {
+  const options = optionsBy((option) => {
+    const { offered, default: byDefault } = optionSettings(option, config.kinds[kind], user !== null);
+    return offered && (request[option] ?? byDefault);
+  });
+  const { encryption, encryptionCheck } = encryptionOf(request);
+  const { payloadFormat } = storedPayload(request);
+  const isAnswer = answersRequest !== undefined ? 1 : 0;
   return {
-    kind,
-    ...optionsBy((option) => {
-      const { offered, default: byDefault } = optionSettings(option, config.kinds[kind], user !== null);
-      return offered && (request[option] ?? byDefault);
-    }),
-    ...encryptionOf(request),
-    payloadFormat: storedPayload(request).payloadFormat,
-    isAnswer: answersRequest !== undefined ? 1 : 0,
+    columns: { ...options, kind, encryption, encryptionCheck, payloadFormat, isAnswer },
     name: request.name ?? "",
     note: request.note ?? "",
   };
@@ -44,9 +44,12 @@ export function shrinkDefaults(
   { maxMinutes, maxViews, notifyOnViewRequired }: Policy,
 ): CreatePush {
   const maxMs = maxMinutes === null ? Infinity : maxMinutes * minuteMs;
+  const isShorter = days.default * dayMs > maxMs && !namesLifetime(request);
+  const hasFewerViews = maxViews !== null && views.default > maxViews;
+  if (!isShorter && !hasFewerViews && !notifyOnViewRequired) return request;
   return {
-    ...(days.default * dayMs > maxMs && !namesLifetime(request) && { expireAfterMs: maxMs }),
-    ...(maxViews !== null && views.default > maxViews && { expireAfterViews: maxViews }),
+    ...(isShorter && { expireAfterMs: maxMs }),
+    ...(hasFewerViews && { expireAfterViews: maxViews }),
     ...(notifyOnViewRequired && { notifyOnView: true }),
     ...request,
   };

@@ -37,7 +37,7 @@ const noRowSecret = 0;
 export async function writeImportedPush(tx: Transaction, rows: ImportedPushRows): Promise<void> {
   const { row, link, sealed, files } = rows;
   // Another import may have taken it.
-  const taken = await tx.run(insertLink, ...importedLinks.values({ digest: link.importedDigest, pushId: row.id }));
+  const taken = await tx.run(insertLink, ...importedLinks.values({ digest: link.importedDigest(), pushId: row.id }));
   if (taken !== 1) throw new LinkTakenError();
   const rowSecretId = sealed === null ? noRowSecret : await writeRowSecret(tx, row.id, sealed.rowSecret);
   await tx.run(insertPush, ...newPushes.values({ ...row, rowSecretId }));

@@ -23,7 +23,7 @@ export async function findByLink<Row extends DriverRow<Row>>(
   link: LinkAddress,
 ): Promise<Row | undefined> {
   const { pushId, check } = link;
-  return (await connection.one(own, pushId, check)) ?? (await connection.one(imported, link.importedDigest, check));
+  return (await connection.one(own, pushId, check)) ?? (await connection.one(imported, link.importedDigest(), check));
 }
 
 const idByLink = selectByLink<{ readonly id: number }>((condition) => `SELECT id FROM pushes ${condition}`);

@@ -89,7 +89,7 @@ const audit = (kind: AuditRecord["kind"]): AuditRecord => ({
   at: newest,
 });
 /** Neither statement of `findByLink` finds it, so both are recorded. */
-const unknownLink = { pushId: 1, check: randomBytes(16), importedDigest: randomBytes(32) };
+const unknownLink = { pushId: 1, check: randomBytes(16), importedDigest: () => randomBytes(32) };
 
 /** A claim of a push that was read as having these values, which may be outdated. */
 function claim(pushId: number, hasFiles: boolean, asRead: Partial<PushRow>): ViewClaim {

@@ -63,14 +63,16 @@ type WritableClaim = ViewClaim & { readonly key: TakenKey<ClaimKey> | undefined 
 type ClaimWithoutKey = ViewClaim & { readonly key: undefined };
 
 /** What the statements that count a view need, by the names of their parameters. */
-function valuesOf({ asRead: { row }, audit, key, ...claim }: WritableClaim) {
+function valuesOf(claim: WritableClaim) {
+  const { audit } = claim;
+  const { row } = claim.asRead;
   return {
     pushId: row.id,
     sealGeneration: row.sealGeneration,
     readUpdatedAt: row.updatedAt,
     now: claim.now,
     viewed: claim.counted ? 1 : 0,
-    isRepeatable: key === undefined ? 0 : 1,
+    isRepeatable: claim.key === undefined ? 0 : 1,
     claimId: claim.claimId,
     blobsDueAt: claim.blobsDueAt,
     notifiesOwner: mayNotifyOwner(claim) ? 1 : 0,
