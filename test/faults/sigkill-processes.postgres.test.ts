@@ -7,7 +7,7 @@ import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
 const kills = roundsOf(10);
-/** Of each client after each request: the other process goes on while one starts, and each of its pushes is retrieved again at the end. */
+/** Each client pauses after a request: the other process goes on while one starts, and each of its pushes is retrieved again at the end. */
 const pauseMs = 10;
 
 /** A server process that can be killed and replaced. */
