@@ -13,7 +13,7 @@ const isOn = Boolean(process.env.SEALPUSH_TEST_LARGE_FILE);
 const fileBytes = 512 * 1024 ** 2;
 /**
  * A page without a file takes 120 to 200 MiB of it, most of them the program, and one that passes on a file 230 to 260, whether
- * that has 512 MiB or 1 GiB. One that keeps a quarter of this file takes more than the maximum.
+ * that has 512 MiB or 1 GiB. One that also keeps a third of this file takes 390.
  */
 const memoryBytesMax = 350 * 1024 ** 2;
 
