@@ -184,5 +184,12 @@ describe("a secret that was opened in place of its step", () => {
     await openButton(page).click();
     await page.getByText(secret.repeated).waitFor();
     await expectShown(page);
+    // As from a browser that keeps pages in memory, where an address with a key is not requested by going to it again.
+    const happens = (event: string) =>
+      page.evaluate(`void dispatchEvent(new PageTransitionEvent("${event}", { persisted: true }))`);
+    await happens("pagehide");
+    expect(await page.content()).not.toContain("canary");
+    await happens("pageshow");
+    await expectShown(page);
   });
 });
