@@ -158,7 +158,7 @@ export interface PoolUse {
   readonly max: number;
   readonly open: number;
   readonly idle: number;
-  /** Requests for a connection. */
+  /** Requests for a connection, beyond those for which one will be opened. */
   readonly waiting: number;
 }
 

@@ -66,9 +66,9 @@ export class ConnectionPool {
 
   use(): PoolUse {
     const { poolMax: max } = this.#settings;
-    // Beyond the one for which a connection is being opened.
-    const waiting = Math.max(0, this.#waiting.size - Number(this.#isOpening));
-    return { max, open: this.#open.size, idle: this.#idle.length, waiting };
+    const open = this.#open.size;
+    const openedSoon = this.#refusals === 0 ? max - open : Number(this.#isOpening);
+    return { max, open, idle: this.#idle.length, waiting: Math.max(0, this.#waiting.size - openedSoon) };
   }
 
   /** The caller releases it. @throws the driver's error when no connection is available in time. */
