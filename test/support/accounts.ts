@@ -1,4 +1,4 @@
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { type Accounts, type ClientContext, createAccounts } from "../../src/accounts/accounts.ts";
 import type { AccountsDeps } from "../../src/accounts/deps.ts";
 import { createPasskeyStore } from "../../src/accounts/store/passkeys.ts";
@@ -73,13 +73,12 @@ function plainArgon2(): { argon2: AccountsDeps["argon2"]; checks: () => number }
 /** Accounts on a new database, which is removed after the test. */
 export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAccounts {
   const folder = makeFolder();
-  const db = openEngineDatabase(folder);
-  const { argon2, checks } = plainArgon2();
-  let now = startOfTests;
   let isOver = false;
-  onTestFinished(() => {
+  const db = openEngineDatabase(folder, () => {
     isOver = true;
   });
+  const { argon2, checks } = plainArgon2();
+  let now = startOfTests;
   const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
   const forgedRows: string[] = [];
   const access = new AccessKeys(Buffer.alloc(32, 8), (table) => void forgedRows.push(table));

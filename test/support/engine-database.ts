@@ -10,8 +10,9 @@ import { postgresSettings } from "./postgres/settings.ts";
 /**
  * Opens a database on the engine of this test run. It is closed when the test finishes.
  * @param folder opening the same folder several times opens the same database, as several processes do.
+ * @param onClosing called before it is closed: writes that nothing waits for may fail from then on.
  */
-export function openEngineDatabase(folder: string = makeFolder()): Database {
+export function openEngineDatabase(folder: string = makeFolder(), onClosing: () => void = () => undefined): Database {
   let isOver = false;
   const failed = (code: string) => {
     // Dropping the database cuts connections that are still closing.
@@ -20,6 +21,7 @@ export function openEngineDatabase(folder: string = makeFolder()): Database {
   const closeAtTheEnd = () =>
     onTestFinished(async () => {
       isOver = true;
+      onClosing();
       await db.close();
     });
   const db =

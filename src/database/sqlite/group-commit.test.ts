@@ -22,6 +22,7 @@ function holdWriteLock(path: string): { release(): void } {
 /** A log in which every commit is durable at once. */
 const syncedLog = { sync: () => Promise.resolve(), hasFailed: false };
 
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const nextTimer = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 /** What would end the process. The test runner's own listeners would fail the run. */
@@ -35,6 +36,27 @@ function nextUnhandledRejection(): Promise<unknown> {
     });
   });
 }
+
+test("after a batch of several, writes of successive turns of the event loop share a commit, too", async () => {
+  const { db } = makeTestDatabase();
+  const items = makeItems(db);
+  const put = (id: number) => db.write(() => items.insertNow(id));
+  const before = db.counts.commits;
+  await Promise.all([put(1), put(2)]);
+  const puts = [];
+  for (const id of [3, 4, 5]) {
+    puts.push(put(id));
+    await nextTurn();
+  }
+  await Promise.all(puts);
+  expect(db.counts.commits).toBe(before + 2);
+  // A lone client does not wait: nothing came after its last write.
+  await put(6);
+  const alone = put(7);
+  await nextTurn();
+  expect(items.ids()).toContain(7);
+  await alone;
+});
 
 test("writes that arrive together share one commit, and none is acknowledged before it", async () => {
   const { db } = makeTestDatabase();
