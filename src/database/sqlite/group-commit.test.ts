@@ -37,25 +37,33 @@ function nextUnhandledRejection(): Promise<unknown> {
   });
 }
 
-test("after a batch of several, writes of successive turns of the event loop share a commit, too", async () => {
-  const { db } = makeTestDatabase();
-  const items = makeItems(db);
-  const put = (id: number) => db.write(() => items.insertNow(id));
-  const before = db.counts.commits;
-  await Promise.all([put(1), put(2)]);
-  const puts = [];
-  for (const id of [3, 4, 5]) {
-    puts.push(put(id));
-    await nextTurn();
-  }
-  await Promise.all(puts);
-  expect(db.counts.commits).toBe(before + 2);
-  // A lone client does not wait: nothing came after its last write.
-  await put(6);
-  const alone = put(7);
-  await nextTurn();
-  expect(items.ids()).toContain(7);
-  await alone;
+test("after a batch of several, writes of successive turns of the event loop share a commit, for a short time", async () => {
+  let now = 0;
+  const writer = new SqliteDriver(makeTestDatabase().path);
+  onTestFinished(() => {
+    writer.close();
+  });
+  const commits = new GroupCommit(writer, syncedLog, groupCommitLimits, {
+    monotonicMs: () => now,
+    onStorageFailure: () => undefined,
+  });
+  const write = () => commits.write(() => undefined);
+  /** @param turnMs the time between two writes. @returns the number of commits. */
+  const writeInTurns = async (turnMs: number): Promise<number> => {
+    const before = commits.counts.commits;
+    const writes: Promise<void>[] = [];
+    for (let turn = 0; turn < 3; turn += 1) {
+      writes.push(write());
+      await nextTurn();
+      now += turnMs;
+    }
+    await Promise.all(writes);
+    return commits.counts.commits - before;
+  };
+  expect(await writeInTurns(0)).toBe(3);
+  await Promise.all([write(), write()]);
+  expect(await writeInTurns(0)).toBe(1);
+  expect(await writeInTurns(10)).toBe(2);
 });
 
 test("writes that arrive together share one commit, and none is acknowledged before it", async () => {

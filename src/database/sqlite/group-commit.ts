@@ -25,6 +25,8 @@ export interface GroupCommitEffects {
 }
 
 const busyRetryMs = 2;
+/** A server whose turns take long gathers for a few of them only. */
+const gatheringMsMax = 10;
 const retryAfterSeconds = 2;
 
 /** After these errors the outcome of the whole batch is uncertain, even if SQLite kept the transaction open. */
@@ -66,6 +68,7 @@ export class GroupCommit {
   #scheduled = false;
   /** What waited in the last turn of the event loop, while the next batch is gathered. */
   #gathered = 0;
+  #gatheredUntil = 0;
   #lastBatch = 0;
   /** A transaction of the next batch threw in its first run. */
   #needsSavepoints = false;
@@ -136,14 +139,11 @@ export class GroupCommit {
 
   #flush(): void {
     this.#scheduled = false;
-    const waiting = this.#waiting.length;
-    if (waiting === 0 || this.#running) return;
-    if (this.#lastBatch > 1 && waiting > this.#gathered && waiting < this.#limits.batchMax) {
-      this.#gathered = waiting;
+    if (this.#waiting.length === 0 || this.#running) return;
+    if (this.#gathersMore()) {
       this.#schedule();
       return;
     }
-    this.#gathered = 0;
     try {
       this.#begin.run();
     } catch (error) {
@@ -157,6 +157,17 @@ export class GroupCommit {
       this.#running = false;
       if (this.#waiting.length > 0) this.#schedule();
     });
+  }
+
+  /** Whether the last turn of the event loop brought further transactions to the next batch. A lone client waits for none. */
+  #gathersMore(): boolean {
+    if (this.#lastBatch <= 1) return false;
+    const now = this.#monotonicMs();
+    if (this.#gathered === 0) this.#gatheredUntil = now + gatheringMsMax;
+    const { length } = this.#waiting;
+    const isMore = length > this.#gathered && length < this.#limits.batchMax && now < this.#gatheredUntil;
+    this.#gathered = isMore ? length : 0;
+    return isMore;
   }
 
   #waitOrFail(error: unknown): void {
