@@ -18,6 +18,7 @@ export class TcpProxy implements AsyncDisposable {
   #targetPort: number;
   #state: State = "whole";
   #delayMs = 0;
+  #onNext: ((connection: ProxiedConnection) => void) | undefined;
   #intercept: (statement: string) => Interception = () => "pass";
 
   private constructor(listener: Server, port: number, targetPort: number) {
@@ -87,6 +88,16 @@ export class TcpProxy implements AsyncDisposable {
     for (const connection of this.#connections) connection.stall();
   }
 
+  /** The same for the next connection only. Resolves when it has been accepted. */
+  stallNext(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onNext = (connection) => {
+      connection.stall();
+      resolve();
+    };
+    return promise;
+  }
+
   /** Ends `cut` and `stall`, and forwards what was held back. */
   heal(): void {
     this.#state = "whole";
@@ -121,5 +132,7 @@ export class TcpProxy implements AsyncDisposable {
     this.#connections.add(connection);
     client.on("close", () => this.#connections.delete(connection));
     if (this.#state === "stalled") connection.stall();
+    this.#onNext?.(connection);
+    this.#onNext = undefined;
   }
 }

@@ -114,6 +114,19 @@ describe("connections that are dropped silently", () => {
     expect(await db.read.one(find, 3)).toEqual({ at: 15 });
   });
 
+  test("a connection that is lost while it is opened delays requests for seconds only", async () => {
+    const { db, proxy } = await openBehindProxy({ ...patient, poolMax: 3 });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const holding = db.write(() => held);
+    const lost = proxy.stallNext();
+    const reading = db.read.one(count);
+    await lost;
+    expect(await reading).toEqual({ rows: 0 });
+    release();
+    await holding;
+    proxy.cut();
+  });
+
   test("a write that cannot be repeated is answered soon", async () => {
     const { db, proxy } = await openBehindProxy({ ...patient, poolMax: 1 });
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);

@@ -28,7 +28,7 @@ const pauseMsMax = { withNone: 500, withSome: 10_000 };
  * a new one. So a connection that the server refuses delays requests while others work, and fails none.
  *
  * Connections are opened one after the other: it takes both sides longer than most statements, so most requests of a burst get one that
- * others return.
+ * others return. Beside one that takes up to a second or longer, which may be lost in the network, each second begins another.
  *
  * The server may grant fewer connections than `poolMax`. After a refusal the pool works with those that it has and asks for
  * another one after a pause, which grows with each refusal and ends when a connection is closed.
@@ -46,7 +46,7 @@ export class ConnectionPool {
   readonly #waiting = new Set<Waiter>();
   readonly #ticking: NodeJS.Timeout;
   readonly #closed = Promise.withResolvers<void>();
-  #isOpening = false;
+  #opening = 0;
   /** Refused connections since one was last opened or closed. */
   #refusals = 0;
   #lastRefusal: unknown;
@@ -67,7 +67,7 @@ export class ConnectionPool {
   use(): PoolUse {
     const { poolMax: max } = this.#settings;
     const open = this.#open.size;
-    const openedSoon = this.#refusals === 0 ? max - open : Number(this.#isOpening);
+    const openedSoon = this.#refusals === 0 ? max - open : this.#opening;
     return { max, open, idle: this.#idle.length, waiting: Math.max(0, this.#waiting.size - openedSoon) };
   }
 
@@ -104,22 +104,27 @@ export class ConnectionPool {
   }
 
   #openMore(): void {
-    if (this.#isClosing || this.#isOpening || this.#pausing !== undefined) return;
-    if (this.#waiting.size > 0 && this.#open.size < this.#settings.poolMax) void this.#openOne();
+    if (this.#opening === 0) this.#openAnother();
+  }
+
+  #openAnother(): void {
+    if (this.#isClosing || this.#pausing !== undefined) return;
+    const isFull = this.#open.size + this.#opening >= this.#settings.poolMax;
+    if (this.#waiting.size > 0 && !isFull) void this.#openOne();
   }
 
   async #openOne(): Promise<void> {
-    this.#isOpening = true;
+    this.#opening += 1;
     try {
       const client = await this.#openOnAnyHost();
-      this.#isOpening = false;
+      this.#opening -= 1;
       this.#refusals = 0;
       this.#open.add(client);
       client.on("error", (error) => this.#onBroken(client, error));
       if (this.#isClosing) this.#remove(client, false);
       else this.#offer(client);
     } catch (error) {
-      this.#isOpening = false;
+      this.#opening -= 1;
       this.#onRefused(error);
     }
     this.#openMore();
@@ -148,7 +153,7 @@ export class ConnectionPool {
     if (this.#isClosing) return;
     this.#lastRefusal = error;
     // While there are connections, here or in other processes, requests wait for one.
-    const isHopeless = this.#open.size === 0 && sqlState(error) !== "53300";
+    const isHopeless = this.#open.size === 0 && this.#opening === 0 && sqlState(error) !== "53300";
     if (isHopeless) this.#rejectWaiters(error);
     else this.#onFailure(new LostConnectionError(error).code);
     if (this.#pausing !== undefined) return;
@@ -201,7 +206,7 @@ export class ConnectionPool {
   }
 
   #resolveWhenClosed(): void {
-    if (this.#isClosing && this.#open.size === 0 && !this.#isOpening) this.#closed.resolve();
+    if (this.#isClosing && this.#open.size === 0 && this.#opening === 0) this.#closed.resolve();
   }
 
   #tick(): void {
@@ -209,6 +214,7 @@ export class ConnectionPool {
       // The last one stays: where connections are scarce, another process may take its place.
       if (this.#isOld(client) || (client.idleMs > idleMsMax && this.#open.size > 1)) this.#remove(client, false);
     }
+    this.#openAnother();
     const silent = [...this.#open].filter((client) => client.countSilentTick() >= silentTicksMax);
     if (silent.length > 0 && !this.#isChecking) void this.#check(silent);
   }
