@@ -1,4 +1,5 @@
 import { type HotPath, OutcomeUnknownError } from "../database.ts";
+import { Gathering } from "../gathering.ts";
 import type { Statement, Value } from "../statement.ts";
 import { isConflict, NotConnectedError } from "./errors.ts";
 import type { NamedRun, RunDone } from "./named-query.ts";
@@ -10,6 +11,7 @@ export interface HotStatementsDeps {
   readonly attempt: <T>(work: (statements: PostgresStatements) => Promise<T>) => Promise<T>;
   readonly retries: Retries;
   readonly onCommit: (transactions: number) => void;
+  readonly monotonicMs: () => number;
 }
 
 /**
@@ -17,10 +19,11 @@ export interface HotStatementsDeps {
  * that another statement may have caused, it runs alone. A lost answer is handled as for a single statement: the shared
  * transaction is all or nothing, and only idempotent statements are retried.
  */
-export function createHotStatements({ attempt, retries, onCommit }: HotStatementsDeps): HotPath {
-  const reads = new SharedRuns((runs) => attempt((statements) => statements.together(runs)));
-  const inserts = new SharedRuns((runs) => committed(runs, (statements) => statements.together(runs)));
-  const updates = new SharedRuns((runs) =>
+export function createHotStatements({ attempt, retries, onCommit, monotonicMs }: HotStatementsDeps): HotPath {
+  const shared = (runAll: RunAll) => new SharedRuns(runAll, monotonicMs);
+  const reads = shared((runs) => attempt((statements) => statements.together(runs)));
+  const inserts = shared((runs) => committed(runs, (statements) => statements.together(runs)));
+  const updates = shared((runs) =>
     committed(runs, (statements) => (runs.length === 1 ? statements.together(runs) : statements.inTransaction(runs))),
   );
 
@@ -66,6 +69,9 @@ export function createHotStatements({ attempt, retries, onCommit }: HotStatement
   };
 }
 
+/** Executes all or none; if it throws, all runs are rejected with its error. */
+type RunAll = (runs: readonly NamedRun[]) => Promise<readonly RunDone[]>;
+
 interface WaitingRun {
   readonly run: NamedRun;
   readonly order: number;
@@ -77,16 +83,17 @@ interface WaitingRun {
 const sharedMax = 32;
 
 /**
- * Runs that arrive in one turn of the event loop share a connection, one write to the server and one answer: the round trip
+ * Runs that arrive together share a connection, one write to the server and one answer: the round trip
  * and the commit cost more than most statements. Under load many arrive together, otherwise one.
  */
 export class SharedRuns {
-  readonly #runAll: (runs: readonly NamedRun[]) => Promise<readonly RunDone[]>;
+  readonly #runAll: RunAll;
+  readonly #gathering: Gathering;
   #waiting: WaitingRun[] = [];
 
-  /** @param runAll executes all or none; if it throws, all runs are rejected with its error. */
-  constructor(runAll: (runs: readonly NamedRun[]) => Promise<readonly RunDone[]>) {
+  constructor(runAll: RunAll, monotonicMs: () => number) {
     this.#runAll = runAll;
+    this.#gathering = new Gathering(monotonicMs, sharedMax);
   }
 
   /** @param order of execution among the runs of a batch. */
@@ -98,8 +105,13 @@ export class SharedRuns {
   }
 
   #flush(): void {
+    if (this.#gathering.goesOn(this.#waiting.length)) {
+      setImmediate(() => this.#flush());
+      return;
+    }
     const waiting = this.#waiting.sort((one, other) => one.order - other.order);
     this.#waiting = [];
+    this.#gathering.began(waiting.length);
     for (let at = 0; at < waiting.length; at += sharedMax) {
       void this.#runTogether(waiting.slice(at, at + sharedMax));
     }

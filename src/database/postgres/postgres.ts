@@ -205,6 +205,7 @@ class Postgres implements Database {
       };
     }
     return createHotStatements({
+      monotonicMs: this.#options.monotonicMs,
       attempt: (work) => this.#attempt((connection) => work(this.#on(connection))),
       retries: this.#retries,
       onCommit: (transactions) => this.#noteCommit(transactions),

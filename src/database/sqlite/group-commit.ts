@@ -1,4 +1,5 @@
 import { unavailable } from "../../base/errors.ts";
+import { Gathering } from "../gathering.ts";
 import { CommitSums } from "./commit-sums.ts";
 import type { Connection, Statement } from "./driver.ts";
 import type { LogSync } from "./log-sync.ts";
@@ -25,8 +26,6 @@ export interface GroupCommitEffects {
 }
 
 const busyRetryMs = 2;
-/** A server whose turns take long gathers for a few of them only. */
-const gatheringMsMax = 10;
 const retryAfterSeconds = 2;
 
 /** After these errors the outcome of the whole batch is uncertain, even if SQLite kept the transaction open. */
@@ -45,10 +44,6 @@ export function sqliteCode(error: unknown): string {
  * transactions hardly ever throw. The whole batch fails with 503 if the storage fails or if the shared transaction ends. For
  * example, SQLITE_FULL rolls the batch back, and later statements would autocommit.
  *
- * After a batch of several, the next one begins when a turn of the event loop has brought no further transaction. Clients that
- * were answered together send their next requests together; without this wait they would become two groups that take turns, with
- * twice as many commits.
- *
  * The driver never waits for the lock, because that would block the event loop. A timer retries when the database is busy.
  */
 export class GroupCommit {
@@ -58,6 +53,7 @@ export class GroupCommit {
   readonly #monotonicMs: () => number;
   readonly #onStorageFailure: (code: string) => void;
   readonly #sums: CommitSums;
+  readonly #gathering: Gathering;
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #rollback: Statement;
@@ -66,10 +62,6 @@ export class GroupCommit {
   readonly #rollbackToSavepoint: Statement;
   #waiting: WaitingTransaction[] = [];
   #scheduled = false;
-  /** What waited in the last turn of the event loop, while the next batch is gathered. */
-  #gathered = 0;
-  #gatheredUntil = 0;
-  #lastBatch = 0;
   /** A transaction of the next batch threw in its first run. */
   #needsSavepoints = false;
   #closed = false;
@@ -90,6 +82,7 @@ export class GroupCommit {
     this.#monotonicMs = monotonicMs;
     this.#onStorageFailure = onStorageFailure;
     this.#sums = sums;
+    this.#gathering = new Gathering(monotonicMs, limits.batchMax);
     this.#begin = writer.prepare("BEGIN IMMEDIATE");
     this.#commit = writer.prepare("COMMIT");
     this.#rollback = writer.prepare("ROLLBACK");
@@ -140,7 +133,7 @@ export class GroupCommit {
   #flush(): void {
     this.#scheduled = false;
     if (this.#waiting.length === 0 || this.#running) return;
-    if (this.#gathersMore()) {
+    if (this.#gathering.goesOn(this.#waiting.length)) {
       this.#schedule();
       return;
     }
@@ -151,23 +144,12 @@ export class GroupCommit {
       return;
     }
     const batch = this.#waiting.splice(0, this.#limits.batchMax);
-    this.#lastBatch = batch.length;
+    this.#gathering.began(batch.length);
     this.#running = true;
     void this.#commitBatch(batch).finally(() => {
       this.#running = false;
       if (this.#waiting.length > 0) this.#schedule();
     });
-  }
-
-  /** Whether the last turn of the event loop brought further transactions to the next batch. A lone client waits for none. */
-  #gathersMore(): boolean {
-    if (this.#lastBatch <= 1) return false;
-    const now = this.#monotonicMs();
-    if (this.#gathered === 0) this.#gatheredUntil = now + gatheringMsMax;
-    const { length } = this.#waiting;
-    const isMore = length > this.#gathered && length < this.#limits.batchMax && now < this.#gatheredUntil;
-    this.#gathered = isMore ? length : 0;
-    return isMore;
   }
 
   #waitOrFail(error: unknown): void {
