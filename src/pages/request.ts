@@ -169,8 +169,9 @@ export class PageRequest {
     this.services = services;
   }
 
+  /** HEAD gets status and headers of GET. */
   get isGet(): boolean {
-    return this.request.method === "GET";
+    return this.request.method === "GET" || this.request.method === "HEAD";
   }
 
   get actor(): Actor {

@@ -46,6 +46,15 @@ test.each([
   },
 );
 
+test.each(["/", "/users/sign_in", "/users/password/new", "/users/password/edit"])(
+  "HEAD %s gets the status and the headers of GET",
+  async (url) => {
+    const [got, head] = [await app.server.inject(url), await app.server.inject({ method: "HEAD", url })];
+    const shownBy = ({ statusCode, headers }: typeof got) => [statusCode, headers["cache-control"], headers.vary];
+    expect([head.body, shownBy(head)]).toEqual(["", shownBy(got)]);
+  },
+);
+
 test("ended, unknown, malformed and overlong tokens get the same answer", async () => {
   const ended = await push({ payload: "x" });
   await app.server.inject({ method: "DELETE", url: `/api/v2/pushes/${ended}` });
