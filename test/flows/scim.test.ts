@@ -165,6 +165,10 @@ test("users are made, found, listed page by page, replaced and deleted", async (
   const beyond = await ask("GET", `/Users?startIndex=2&filter=${encodeURIComponent('externalId eq "ext-1"')}`);
   expect(beyond.body).toMatchObject({ totalResults: 1, Resources: [] });
   expect((await ask("GET", "/Users?count=0")).body).toMatchObject({ totalResults: 2, Resources: [] });
+  for (const count of ["2147483647", "9".repeat(400)]) {
+    expect((await ask("GET", `/Users?count=${count}`)).body).toMatchObject({ totalResults: 2, itemsPerPage: 2 });
+    expect((await ask("GET", `/Users?startIndex=${count}`)).body).toMatchObject({ totalResults: 2, Resources: [] });
+  }
   const replaced = await ask("PUT", `/Users/${id}`, {
     userName: "ada.l@example.com",
     externalId: null,

@@ -115,14 +115,17 @@ const sendUser = (request: FastifyRequest, reply: FastifyReply, status: number, 
 
 const parameter = (request: FastifyRequest, name: string): unknown => Reflect.get(Object(request.query), name);
 
+/** Some clients send the largest integer that they have as `count`. */
+const numberMax = 2 ** 31 - 1;
+
 /** @param fallback without the parameter. */
 function numberOf(request: FastifyRequest, name: string, fallback: number): number {
   const given = parameter(request, name);
   if (given === undefined) return fallback;
-  if (typeof given !== "string" || !/^-?\d{1,9}$/.test(given)) {
+  if (typeof given !== "string" || !/^-?\d+$/.test(given)) {
     throw new ScimRequestError(400, "invalidValue", `${name} must be a number.`);
   }
-  return Number(given);
+  return Math.min(Number(given), numberMax);
 }
 
 async function listUsers(request: FastifyRequest, reply: FastifyReply, { scim }: ScimDeps): Promise<FastifyReply> {
