@@ -161,7 +161,15 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
   const ruleModel = {
     ...{ rules: { ...noRules, mailDomains: [text] }, outer: { ...noRules, maxViews: 3, mailDomains: [text] } },
     target: { scope: "instance" as const, path: "/admin/rules", group: null, people: 2 },
-    ...{ revision: 1, savedMeanwhile: undefined, state: untouched, warnings: [], isSaved: true, isForged: true },
+    ...{
+      notNumbers: {},
+      revision: 1,
+      savedMeanwhile: undefined,
+      state: untouched,
+      warnings: [],
+      isSaved: true,
+      isForged: true,
+    },
   };
   const filter = { owner: text, kind: "qr" as const, state: "expired" as const, beforeId: 7 };
   return [

@@ -33,9 +33,13 @@ interface RulesTarget {
   readonly people: number;
 }
 
+type NumberRuleName = "passphraseMinLength" | "maxMinutes" | "maxViews";
+
 interface RulesModel {
   readonly target: RulesTarget;
   readonly rules: Policy;
+  /** What was typed and is no number. */
+  readonly notNumbers: Partial<Record<NumberRuleName, string>>;
   /** What holds besides: the rules of the settings, for a group those of the instance too. */
   readonly outer: Policy;
   /** The revision of the rules from which the form was made. */
@@ -82,10 +86,8 @@ export function showRules(getTarget: GetTarget) {
   };
 }
 
-interface TypedRules {
-  readonly rules: Policy;
+interface TypedRules extends Pick<RulesModel, "rules" | "notNumbers" | "revision"> {
   readonly problems: FormState<RuleName>["problems"];
-  readonly revision: number;
   /** The warnings that were shown. */
   readonly confirmed: string;
 }
@@ -98,8 +100,8 @@ export function saveRules(getTarget: GetTarget) {
       revision: wholeNumberOf(fields, "revision"),
       confirmed: textOf(fields, "confirmed"),
     }),
-    show: async (page, { rules, revision }, state) =>
-      renderRules(page, await getTarget(page), { rules, revision, state }),
+    show: async (page, { rules, notNumbers, revision }, state) =>
+      renderRules(page, await getTarget(page), { rules, notNumbers, revision, state }),
   };
   return formHandler(form, async (page, { rules, problems, revision, confirmed }) => {
     const { policies } = page.services;
@@ -134,13 +136,16 @@ async function outerOf({ services: { policies } }: SignedInRequest, scope: Polic
 
 function readRules(form: FormFields, messages: Messages) {
   const problems: Partial<Record<RuleName, string>> = {};
+  const notNumbers: Partial<Record<NumberRuleName, string>> = {};
   const isOn = (name: RuleName) => textOf(form, name) === "1";
-  const numberIn = (name: "passphraseMinLength" | "maxMinutes" | "maxViews") => {
+  const numberIn = (name: NumberRuleName) => {
     const typed = textOf(form, name).trim();
     if (typed === "") return null;
     const { min, max } = ruleBounds[name];
-    const value = /^\d{1,9}$/.test(typed) ? Number(typed) : Number.NaN;
-    if (!(value >= min && value <= max)) problems[name] = messages.problems.range({ min, max });
+    const isNumber = /^\d{1,9}$/.test(typed);
+    const value = isNumber ? Number(typed) : null;
+    if (!isNumber) notNumbers[name] = typed;
+    if (value === null || value < min || value > max) problems[name] = messages.problems.range({ min, max });
     return value;
   };
   const typedDomains = textOf(form, "mailDomains").trim();
@@ -158,7 +163,7 @@ function readRules(form: FormFields, messages: Messages) {
     requests: isOn("requests"),
     mailDomains: mailDomains ?? (typedDomains === "" ? null : [typedDomains]),
   };
-  return { rules, problems };
+  return { rules, notNumbers, problems };
 }
 
 /** The tokens in use of the groups that these rules are for. */
@@ -225,6 +230,7 @@ async function renderRules(
   const model: RulesModel = {
     target,
     outer: await outerOf(page, target.scope),
+    notNumbers: {},
     savedMeanwhile: undefined,
     state: untouched,
     warnings: [],
@@ -322,18 +328,17 @@ function Box({ name, isOn, hint = "", model }: RuleProps & { readonly isOn: bool
   return <Checkbox id={name} label={label} hint={full} checked={isOn} />;
 }
 
-function NumberRule({ name, model }: RuleProps & { readonly name: "passphraseMinLength" | "maxMinutes" | "maxViews" }) {
+function NumberRule({ name, model }: RuleProps & { readonly name: NumberRuleName }) {
   const page = usePage();
   const { fields, empty } = page.messages.admin.rulesPage;
   const value = model.rules[name];
-  const isEmpty = value === noRules[name];
   return (
     <NumberField
       id={name}
       label={fields[name]}
       hint={`${empty} ${hintOf(name, model, page)}`.trim()}
       problem={model.state.problems[name]}
-      value={isEmpty || Number.isNaN(value) ? "" : String(value)}
+      value={model.notNumbers[name] ?? (value === noRules[name] ? "" : String(value))}
       range={ruleBounds[name]}
     />
   );
