@@ -20,7 +20,8 @@ const masterKeyBytes = 32;
 
 const rotationHelp = `
 To change the master key: print a new one with "keys generate"; put it in PWPUSH_MASTER_KEY and the old one in
-PWPUSH_MASTER_KEY_PREVIOUS; restart the server; run "keys rotate" with the same settings; then remove the old one.`;
+PWPUSH_MASTER_KEY_PREVIOUS; restart the server (several processes: see docs/operations.md); run "keys rotate" with the same
+settings; then remove the old one.`;
 
 const replacementHelp = `
 Everybody has to sign in again, with the same password and second factor. All API tokens, emailed links and backup codes end. Links of

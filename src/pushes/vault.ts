@@ -5,7 +5,7 @@ import { envelopeKeyId, type Keyring } from "../crypto/keyring.ts";
 import { deriveKey, keyBytes, keyedHash } from "../crypto/sodium.ts";
 import { createUrlTokens } from "../crypto/url-token.ts";
 import type { Database, ReadConnection, Transaction } from "../database/database.ts";
-import { markKey, readKeyMarks } from "../database/processes.ts";
+import { createProcessRegistry, markKey, readKeyMarks } from "../database/processes.ts";
 import { sql } from "../database/statement.ts";
 import { meta } from "../database/tables.ts";
 
@@ -49,7 +49,7 @@ const findData = sql<[], { found: number }>(
  * Opens the domain's secrets, or generates them for a new database, and records the active master key as one that may seal
  * rows.
  * @throws WrongMasterKeyError when a key that seals rows of this database is not in the ring; an Error with a sentence for the
- * operator when a secret is missing.
+ * operator when a secret is missing, or a running process lacks the active key.
  */
 export async function openVault(deps: {
   db: Database;
@@ -67,9 +67,7 @@ export async function openVault(deps: {
   if (await isNewDatabase(db.read)) await makeSecrets(deps, activeId);
   const indexSecret = await openDomainSecret(deps, "index_secret");
   const accessSecret = await openDomainSecret(deps, "access_secret");
-  if (!(await keysInUse(db)).includes(activeId)) {
-    await db.writeSerialized("keys", (tx) => markKey(tx, activeId, now));
-  }
+  if (!(await keysInUse(db)).includes(activeId)) await introduceKey(db, activeId, now);
   return {
     keyring,
     urlTokens: createUrlTokens(indexSecret),
@@ -85,6 +83,25 @@ export async function openVault(deps: {
       }
     },
   };
+}
+
+/**
+ * Before the first row is sealed under the key.
+ * @throws Error while a process runs that lacks it: it could not open such rows, and would give up the emails among them.
+ */
+async function introduceKey(db: Database, keyId: string, now: number): Promise<void> {
+  const registry = createProcessRegistry(db);
+  await db.writeSerialized("keys", async (tx) => {
+    const lacking = (await registry.running(now, tx)).filter(({ keyIds }) => !keyIds.includes(keyId));
+    if (lacking.length > 0) {
+      throw new Error(
+        `${lacking.length} server process(es) without the master key ${keyId} run on this database, or ended in the last half ` +
+          "minute without saying so. They could not open what is sealed under it: give it to them in " +
+          "PWPUSH_MASTER_KEY_PREVIOUS and restart them, or stop them. Then try again.",
+      );
+    }
+    await markKey(tx, keyId, now);
+  });
 }
 
 /** Nothing has been sealed yet. Otherwise a missing secret is lost: another one would silently end every link and all access. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { AlternatingProxy } from "../support/alternating-proxy.ts";
 import { bearer } from "../support/app.ts";
 import { openDeployment } from "../support/deployment.ts";
 import { DeploymentVisitor } from "../support/deployment-visitor.ts";
@@ -51,6 +52,27 @@ test("the master key is changed and its data are re-encrypted while both process
   expect(newest).toMatchObject({ url_token: made.at(-1), name: "a name" });
   const { body } = await deployment.api(`/api/v2/pushes/${made[0]}`);
   expect(await (await deployment.fetch(deployment.pathOf(body.files[0].url))).text()).toBe("file 0");
+});
+
+test("without an interruption, the key is given to all processes before any of them seals under it", async () => {
+  await deployment.restart(keyEnvironment("second", "first"));
+  const kept = await create({ payload: "kept" });
+  const refused = deployment.launchBeside(keyEnvironment("third", "second", "first"));
+  await expect(refused).rejects.toThrow(/2 server process\(es\) without the master key \w+ run on this database/);
+  // The refused start has not put the key to use: without it, processes still start.
+  await (await deployment.launchBeside({})).stop();
+
+  await deployment.restart(keyEnvironment("second", "third", "first"));
+  const next = await deployment.launchBeside(keyEnvironment("third", "second", "first"));
+  await using proxy = await AlternatingProxy.inFrontOf([next]);
+  const made = await fetch(`${proxy.origin}/api/v2/pushes`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ push: { payload: "sealed under the third", expire_after_views: views } }),
+  });
+  await expectOpen((await made.json()).url_token, "sealed under the third");
+  await expectOpen(kept, "kept");
+  await next.stop();
 });
 
 test("the access secret is replaced only while no process runs, and both then ask everybody to sign in again", async () => {

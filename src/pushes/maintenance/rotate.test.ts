@@ -148,7 +148,7 @@ test("claims and creations go on while keys rotate, in two processes", async () 
 
 test("nothing is rotated while a running process seals under another key", async () => {
   const dataDir = makeFolder();
-  await using old = await open(dataDir, "first");
+  await using old = await open(dataDir, "first", "second");
   await old.domain.pushes.create({ payload: "x" }, stranger);
   await registryOf(old).beat(asProcess(old, "old"), clock.now());
   await using fixture = await open(dataDir, "second", "first");
