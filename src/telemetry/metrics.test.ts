@@ -117,15 +117,14 @@ it("has no series whose labels depend on what clients have opened", async () => 
 it("counts emails from 0, so that the first failure is an increase", async () => {
   const metrics = metricsOf();
   const logger = createLogger("error", { write: () => undefined });
-  countEvents(createEvents({ logger, clock }), metrics).mailGivenUp({
-    id: 1,
-    kind: "push_link",
-    attempts: 9,
-    code: "550",
-  });
+  const events = countEvents(createEvents({ logger, clock }), metrics);
+  const attempt = { id: 1, kind: "push_link", attempts: 9, code: "550" } as const;
+  events.mailPutOff(attempt);
+  events.mailPutOff(attempt);
+  events.mailGivenUp(attempt);
   const series = await seriesOf(metrics);
   const attempts = ["sent", "put_off", "given_up"].map((outcome) =>
     series.get(`sealpush_mail_attempts_total{outcome="${outcome}"}`),
   );
-  expect(attempts).toEqual([0, 0, 1]);
+  expect(attempts).toEqual([0, 2, 1]);
 });

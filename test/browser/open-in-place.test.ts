@@ -5,7 +5,7 @@ import { sealingPages } from "../support/sealing-pages.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
-const { deleted, gone, step, secret } = en;
+const { deleted, edit, gone, step, secret } = en;
 const { sealInPage } = sealingPages(site);
 
 const openButton = (page: Page) => page.getByRole("button", { name: step.open });
@@ -116,6 +116,34 @@ describe("a secret that was opened in place of its step", () => {
     await page.getByRole("heading", { name: gone.heading }).waitFor();
     expect(await page.getByRole("button", { name: step.showAgain }).isVisible()).toBe(false);
     expect(await openedNote(page).isVisible()).toBe(false);
+  });
+
+  it("is not offered again after somebody else deleted it", async () => {
+    const { page, path, urlToken } = await openPush({ deletable_by_viewer: true }, { expectedErrors: /404/ });
+    expect((await site.fetch(`/api/v2/pushes/${urlToken}`, { method: "DELETE" })).status).toBe(200);
+    const repetition = page.waitForResponse((answer) => answer.request().method() === "POST");
+    await page.reload();
+    await (await repetition).finished();
+    await page.goto(path);
+    await openedNote(page).waitFor();
+    expect(await page.getByRole("button", { name: step.showAgain }).isVisible()).toBe(false);
+  });
+
+  it("asks before it uses another view if its content was edited, and then opens", async () => {
+    const { page, path, urlToken } = await openPush({}, { expectedErrors: /422/ });
+    const { page: owner } = await site.visit({ signedIn: true });
+    await owner.goto(`/p/${urlToken}/edit`);
+    await owner.getByLabel(edit.newContent.text, { exact: true }).fill("the new content");
+    await owner.getByRole("button", { name: edit.submit }).click();
+    await owner.waitForURL(/preview$/);
+    await page.goto("/");
+    await page.goto(path);
+    await openButton(page).click();
+    await page.getByText(step.used).waitFor();
+    await openButton(page).click();
+    await page.getByText(secret.reveal).first().waitFor();
+    expect(await page.locator("#payload").textContent()).toBe("the new content");
+    expect(await views(urlToken)).toBe(2);
   });
 
   it("counts one view if its answer was lost, also when the page was reloaded in between", async () => {

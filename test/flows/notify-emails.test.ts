@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs, secondMs } from "../../src/base/clock.ts";
 import { nothingElse } from "../../src/database/database.ts";
+import { noRules } from "../../src/policies/policies.ts";
 import { shellActor } from "../../src/pushes/pushes.ts";
 import { bearer, startTestApp } from "../support/app.ts";
 import { Canaries } from "../support/canaries.ts";
@@ -104,8 +105,12 @@ describe("emailing a link is allowed for", () => {
         (await server.inject("/api/v2/version")).json().features.pushes.email_auto_dispatch;
       expect(await truth(mailing.fixture)).toBe(false);
       expect(await truth(without)).toBe(false);
-      await using on = await startMailing();
+      await using on = await startMailing({ PWP__POLICY__MAIL_DOMAINS: "example.com" });
       expect(await truth(on.fixture)).toBe(true);
+      // Both rules hold, and no domain is in both.
+      const policy = { ...noRules, mailDomains: ["example.org"] };
+      await on.fixture.app.domain.policies.save("instance", { policy, revision: 0 }, nothingElse);
+      expect(await truth(on.fixture)).toBe(false);
 
       const urlToken = await mailing.push();
       const to = { notify_emails_to: "bob@example.com" };

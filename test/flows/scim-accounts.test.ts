@@ -285,6 +285,12 @@ test("Entra renames whom it deletes; the name is free for somebody else, and the
   expect(back.body).toMatchObject({ userName: "bob2@example.com", active: true });
   expect((await accounts.findUser(Number(id)))?.email).toBe("bob2@example.com");
   expect((await remove(id)).status).toBe(204);
+  // Whom an administrator disabled has not left, whatever the provider calls the account.
+  const { id: disabled } = (await make("carol@example.com", "c-1")).body;
+  await accounts.setDisabled(Number(disabled), true, shell);
+  await patch(disabled, { op: "Replace", path: "userName", value: "c0ffee-carol@example.com" });
+  expect((await make("carol@example.com", "namesake of carol")).status).toBe(409);
+  expect((await accounts.findUser(Number(disabled)))?.email).toBe("carol@example.com");
 });
 
 test("the first sign-on links an account that nobody has used, by sub, by oid, or by its user name", async () => {
