@@ -218,6 +218,12 @@ describe("the command", () => {
     expect(await stranger().run(["delete", "--yes", privateLink])).toMatchObject({
       stdout: "The request and its answers were deleted.\n",
     });
+    const withPassphrase = { environment: { SEALPUSH_PASSPHRASE: "correct horse battery" } };
+    expect(await program.run(["request", "Root password"], withPassphrase)).toMatchObject({
+      exitCode: 5,
+      stdout: "",
+      stderr: expect.stringContaining("give an API token, or leave out the passphrase"),
+    });
     const client = new SealpushClient({ server: new URL(toSend).origin });
     await expect(client.requests.find(toSend)).rejects.toMatchObject({ code: "not_found" });
   });

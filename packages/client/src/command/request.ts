@@ -9,7 +9,7 @@ import { jsonText, labelled, progressOn } from "./text.ts";
 
 export const request: RunVerb = async (given, io) => {
   const wanted = fieldsOf(given);
-  const { client } = await connect(given, io);
+  const { client, hasToken } = await connect(given, io);
   if (io.terminals.stdin && (await client.policy({ signal: io.interruption }))?.requests === false) {
     throw new CommandRefused("The rules of this server do not allow requests.");
   }
@@ -20,6 +20,13 @@ export const request: RunVerb = async (given, io) => {
     );
   }
   const passphrase = await newPassphrase(given, io);
+  if (passphrase !== undefined && !hasToken) {
+    throw new CommandRefused(
+      "The server stores the key under a passphrase only for an account: give an API token, or leave out the passphrase, also " +
+        "SEALPUSH_PASSPHRASE.",
+      exitCodes.token,
+    );
+  }
   const made = await client.requests.create(
     { ...wanted, title, ...(passphrase === undefined ? {} : { passphrase }) },
     { signal: io.interruption },
