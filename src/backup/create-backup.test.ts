@@ -1,12 +1,15 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeBackupFixture } from "../../test/support/backups.ts";
 import { openTestDomain, signedIn, type TestDomain } from "../../test/support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../../test/support/files.ts";
 import { makeFolder } from "../../test/support/folders.ts";
+import { filesIn } from "../../test/support/raw-files.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { systemRandom } from "../base/random.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
+import { markerName } from "../blobs/file-blob-store.ts";
 import { createBackup } from "./create-backup.ts";
 import { blobPathInBackup, type Manifest } from "./manifest.ts";
 import { openBackup, readBackup } from "./read-backup.ts";
@@ -53,19 +56,40 @@ async function blobKeysOf(fixture: TestDomain, urlToken: string): Promise<readon
   return (await fixture.domain.store.files(row?.id ?? 0)).map(({ blobKey }) => blobKey);
 }
 
+/** Ends the pushes and deletes their files. */
+async function endAll(fixture: TestDomain, ended: readonly { readonly urlToken: string }[]): Promise<void> {
+  for (const { urlToken } of ended) await fixture.domain.pushes.expire(urlToken, owner);
+  await makeSweeper(fixture).sweep();
+}
+
 test.each(forms)("a push that ends while its files are copied to a %s has ended in the backup", async (_form, name) => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const first = await pushFiles(pushes, owner, [makeFile("a", "first")]);
   const second = await pushFiles(pushes, owner, [makeFile("b", "second")]);
-  const endBoth = async () => {
-    for (const { urlToken } of [first, second]) await pushes.expire(urlToken, owner);
-    await makeSweeper(fixture).sweep();
-  };
+  const endBoth = () => endAll(fixture, [first, second]);
   const backupDir = makeFolder();
   const { manifest } = await backUp(fixture, join(backupDir, name), disturbed(fixture.domain.blobs, [endBoth]));
   expect(manifest).toMatchObject({ counts: { livePushes: 0, files: 0 }, pushesWithoutFiles: [] });
   expect(await unpacked(fixture, join(backupDir, name))).toEqual(manifest);
+});
+
+test("a restore removes the files of pushes that ended after they were copied", async () => {
+  const commands = makeBackupFixture();
+  const source = await commands.open();
+  const { pushes } = source.domain;
+  const first = await pushFiles(pushes, owner, [makeFile("a", "first")]);
+  const second = await pushFiles(pushes, owner, [makeFile("b", "second")]);
+  const endBoth = () => endAll(source, [first, second]);
+  const to = join(commands.backupDir, "b");
+  // One file is copied. The other one is missing then, so the database is copied again and names neither.
+  const blobs = disturbed(source.domain.blobs, [async () => undefined, endBoth]);
+  const { manifest } = await backUp(source, to, blobs);
+  expect(manifest).toMatchObject({ counts: { livePushes: 0, files: 0 }, pushesWithoutFiles: [] });
+  expect(manifest.files).toHaveLength(2);
+  const dataDir = join(commands.backupDir, "restored");
+  await commands.run(["restore", "--from", to, "--keep-open"], { dataDir });
+  expect([...filesIn(dataDir).keys()]).toEqual([`blobs/${markerName}`, "sealpush.sqlite3"]);
 });
 
 test("a push that is edited while its files are copied has the edited version in the backup", async () => {
