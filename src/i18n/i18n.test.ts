@@ -82,6 +82,11 @@ describe("values in a sentence", () => {
     expect(ar.secret.follow({ host: "example.com" })).toBe("المتابعة إلى \u2068example.com\u2069");
   });
 
+  it("keep their order where they are right-to-left text with values of its own", () => {
+    const field = ar.problems.of({ field: "نص", problem: "الأيام" });
+    expect(ar.problems.of({ field, problem: "x" })).toBe(`\u2067${field}\u2069: \u2068x\u2069`);
+  });
+
   it("may be elements", () => {
     const piece = { element: true };
     expect(en.step.until.parts({ date: piece })).toEqual(["It is available until ", piece, "."]);

@@ -41,15 +41,21 @@ export type Messages = EnglishMessages & {
 
 // Left-to-right values (addresses, names) must not reorder a right-to-left sentence around them.
 const firstStrongIsolate = "\u2068";
+/** For a value that is a sentence with values itself: the browser ignores these when it looks for the first letter. */
+const rightToLeftIsolate = "\u2067";
 const popIsolate = "\u2069";
 
 function isolated<Value>(values: Readonly<Record<string, Value>>): Record<string, Value | string> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,
-      typeof value === "string" ? firstStrongIsolate + value + popIsolate : value,
+      typeof value === "string" ? isolateFor(value) + value + popIsolate : value,
     ]),
   );
+}
+
+function isolateFor(value: string): string {
+  return value.includes(firstStrongIsolate) ? rightToLeftIsolate : firstStrongIsolate;
 }
 
 function createMessage(format: () => IntlMessageFormat, dir: "ltr" | "rtl"): Message<Record<string, string | number>> {
