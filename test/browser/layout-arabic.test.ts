@@ -25,3 +25,17 @@ it("texts of people that begin from the left are aligned with the page, and isol
     }
   }
 });
+
+it("placeholders begin from the right, with and without an account", async () => {
+  for (const signedIn of [{}, { signedIn: true }] as const) {
+    const { page } = await site.visit({ locale: "ar", ...signedIn });
+    const paths = { "/?kind=qr": "#push_payload", ...(signedIn.signedIn && { "/p?q=none": "#q" }) };
+    for (const [path, field] of Object.entries(paths)) {
+      await page.goto(path);
+      await page.locator(field).fill("");
+      expect(await page.locator(field).evaluate((input) => getComputedStyle(input).direction)).toBe("rtl");
+      await page.locator(field).fill("from the left");
+      expect(await page.locator(field).evaluate((input) => getComputedStyle(input).direction)).toBe("ltr");
+    }
+  }
+});
