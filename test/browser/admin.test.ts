@@ -333,6 +333,28 @@ it("shows a user, a push and an entry of the trail in at most 64 pixels of a wid
   }
 });
 
+it("leads from a search that finds nothing to the whole list, and names its filters", async () => {
+  const { page } = await site.visit({ signedIn: "administrator", viewport: { width: 360, height: 800 } });
+  const searches = {
+    "/admin/users": "q=nobody",
+    "/admin/pushes": `owner=${administratorEmail}&state=expired&kind=qr`,
+    "/admin/sessions": "email=nobody",
+    "/admin/settings": "q=nosuchsetting",
+  };
+  for (const [path, query] of Object.entries(searches)) {
+    await page.goto(`${path}?${query}`);
+    await page.getByRole("link", { name: admin.showAll, exact: true }).click();
+    await page.waitForURL((url) => url.pathname === path && url.search === "");
+    const cut = await page.evaluate(`[...document.querySelectorAll("main input[type=search]")].filter((input) => {
+      input.value = input.placeholder;
+      return input.scrollWidth > input.clientWidth;
+    }).map(({ placeholder }) => placeholder)`);
+    expect([path, cut]).toEqual([path, []]);
+  }
+  await page.goto("/admin/pushes");
+  expect(await page.getByLabel(en.dashboard.state).locator("option:checked").textContent()).toBe("All states");
+});
+
 it("keeps each word of the links to the other pages whole on a narrow screen", async () => {
   const { page } = await site.visit({ signedIn: "administrator" });
   await page.setViewportSize({ width: 390, height: 800 });

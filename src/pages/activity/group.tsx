@@ -80,7 +80,10 @@ export function groupActivityView(model: Awaited<ReturnType<typeof groupActivity
         ]}
         empty={<p>{admin.groupsPage.noMembers}</p>}
         at={{ path: groupActivityPath(id), query: { q: model.text } }}
-        search={{ submit: admin.search, filters: [{ name: "q", label: admin.searchUsers, value: model.text }] }}
+        search={{
+          submit: admin.search,
+          filters: [{ name: "q", label: admin.searchUsers, hint: admin.email, value: model.text }],
+        }}
         paging={{ number: model.page, hasMore: model.found.length === membersPerPage, newestFirst: false }}
       />
     </Layout>

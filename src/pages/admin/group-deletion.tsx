@@ -74,8 +74,8 @@ export function deletionView(model: DeletionModel, page: PageContext): Page {
           )}
           {service.tokens + service.pushes > 0 && <p>{text.service.deleted(service)}</p>}
           <div class="page-actions">
-            <ButtonLink to={path} label={edit.cancel} />
             <Submit label={text.delete} look="danger" />
+            <ButtonLink to={path} label={edit.cancel} />
           </div>
         </PostForm>
       </Card>

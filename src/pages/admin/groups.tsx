@@ -341,7 +341,10 @@ function MemberList({ model }: PartProps<GroupModel>) {
       empty={<p>{text.noMembers}</p>}
       at={{ path: groupPath(group.id), query: { q: model.text } }}
       {...(model.memberCount > 0 && {
-        search: { submit: admin.search, filters: [{ name: "q", label: admin.searchUsers, value: model.text }] },
+        search: {
+          submit: admin.search,
+          filters: [{ name: "q", label: admin.searchUsers, hint: admin.email, value: model.text }],
+        },
       })}
       paging={{ number: model.page, hasMore: model.found.length === membersPerPage, newestFirst: false }}
     >

@@ -1,7 +1,7 @@
 import { textOf } from "../../http/body/form-fields.ts";
 import type { AdminListFilter, PushOverview } from "../../pushes/pushes.ts";
 import { listPath } from "../lists/filters.tsx";
-import { type Column, Facts, List } from "../lists/list.tsx";
+import { type Column, Facts, List, NoneFound } from "../lists/list.tsx";
 import {
   kindFilter,
   pushColumns,
@@ -137,14 +137,19 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
             </div>
           )
         }
-        empty={<p>{admin.noPushes}</p>}
+        empty={<NoneFound text={admin.noPushes} path={adminPaths.pushes} />}
         at={{ path: adminPaths.pushes }}
         search={{
           submit: admin.search,
           filters: [
             { name: "owner", label: admin.owner, hint: `${admin.owner}: ${admin.ownerHint}`, value: filter.owner },
             kindFilter(filter.kind, messages),
-            { name: "state", label: dashboard.state, value: filter.state, options: stateOptions(messages) },
+            {
+              name: "state",
+              label: dashboard.state,
+              value: filter.state,
+              options: stateOptions(messages, dashboard.anyState),
+            },
           ],
         }}
         paging={{

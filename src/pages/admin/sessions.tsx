@@ -3,7 +3,7 @@ import { dayMs, hourMs } from "../../base/clock.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { type Filter, listPath } from "../lists/filters.tsx";
-import { type Column, List } from "../lists/list.tsx";
+import { type Column, List, NoneFound } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { EmailAddress } from "../parts/email-address.tsx";
@@ -132,7 +132,7 @@ export function sessionsView(model: SessionsModel, page: PageContext): Page {
             <input type="checkbox" name="session[]" value={session.id} aria-label={nameOf(session, page.messages)} />
           ),
         }}
-        empty={<p>{admin.sessionsPage.none}</p>}
+        empty={<NoneFound text={admin.sessionsPage.none} path={adminPaths.sessions} />}
         at={{ path: adminPaths.sessions }}
         search={{ submit: admin.search, filters: filtersOf(model, page.messages) }}
         paging={{

@@ -2,7 +2,7 @@ import { type SettingOrigin, settingTable } from "../../config/config.ts";
 import type { Setting } from "../../config/setting.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { Filters, listPath } from "../lists/filters.tsx";
-import { type Column, List } from "../lists/list.tsx";
+import { type Column, List, NoneFound } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, useMessages, usePage } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
@@ -102,7 +102,7 @@ export function settingsView(model: SettingsModel, page: PageContext): Page {
         </section>
       )}
       {groups.length === 0 ? (
-        <p>{admin.noSettings}</p>
+        <NoneFound text={admin.noSettings} path={adminPaths.settings} />
       ) : (
         <section class="card">
           <h2 id="settings">{isSearch ? admin.settingsFound : admin.settingsAll}</h2>

@@ -3,7 +3,7 @@ import { normalizeEmail } from "../../base/email.ts";
 import { pageOf } from "../../http/parameters.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { listPath } from "../lists/filters.tsx";
-import { type Column, List } from "../lists/list.tsx";
+import { type Column, List, NoneFound } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { FormNotices } from "../parts/form-messages.tsx";
@@ -134,9 +134,12 @@ export function usersView(model: UsersModel, page: PageContext): Page {
         caption={admin.users}
         rows={model.users}
         columns={userColumns(model, page)}
-        empty={<p>{admin.noUsers}</p>}
+        empty={<NoneFound text={admin.noUsers} path={adminPaths.users} />}
         at={{ path: adminPaths.users, query: { q: model.text } }}
-        search={{ submit: admin.search, filters: [{ name: "q", label: admin.searchUsers, value: model.text }] }}
+        search={{
+          submit: admin.search,
+          filters: [{ name: "q", label: admin.searchUsers, hint: admin.email, value: model.text }],
+        }}
         paging={{ number: model.page, hasMore: model.users.length === usersPerPage }}
       >
         <Confirm

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Messages } from "../../i18n/i18n.ts";
 import { pageHref, usePage } from "../page.ts";
-import { Submit } from "../parts/buttons.tsx";
+import { ButtonLink, Submit } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { OlderPager, type OlderPagerProps, Pager, type PagerProps } from "../parts/pager.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -93,6 +93,24 @@ export function List<Row>(list: ListProps<Row>) {
       {notes}
       {paging !== undefined &&
         ("number" in paging ? <Pager path={pagePath} {...paging} /> : <OlderPager {...paging} />)}
+    </>
+  );
+}
+
+interface NoneFoundProps {
+  readonly text: string;
+  /** The list without filters. */
+  readonly path: string;
+}
+
+/** Instead of the rows, where a search found none. */
+export function NoneFound({ text, path }: NoneFoundProps) {
+  return (
+    <>
+      <p>{text}</p>
+      <p class="page-actions">
+        <ButtonLink to={path} label={usePage().messages.admin.showAll} />
+      </p>
     </>
   );
 }

@@ -85,7 +85,8 @@ export function kindFilter(kind: KindName | null, { dashboard, kinds }: Messages
   };
 }
 
-export function stateOptions({ dashboard }: Messages) {
-  const labels = { all: dashboard.all, active: dashboard.active, expired: dashboard.ended };
+/** @param all the label of the first one: in a menu, it says what is not filtered. */
+export function stateOptions({ dashboard }: Messages, all = dashboard.all) {
+  const labels = { all, active: dashboard.active, expired: dashboard.ended };
   return states.map((state) => ({ value: state, label: labels[state] }));
 }
