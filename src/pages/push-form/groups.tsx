@@ -37,7 +37,7 @@ export function LabelControls({ form }: FormProps) {
   const { newPush } = messages;
   return (
     <fieldset class="group" aria-describedby="push_labels_hint">
-      <legend class={form.edited === null ? undefined : "visually-hidden"}>{newPush.labels}</legend>
+      <legend>{newPush.labels}</legend>
       <p class="field-hint" id="push_labels_hint">
         {hasReadableLabels(form) ? newPush.labelsHint : messages.endToEnd.labelsNotEditable}
       </p>
