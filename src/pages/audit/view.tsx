@@ -295,7 +295,7 @@ function Details({ entry, emails }: DetailsProps) {
           {dashboard.counted({ count: entry.times, date: formats.dateTime(entry.createdAt) })}
         </p>
       )}
-      <dl class="facts facts-inline">
+      <dl class="facts facts-inline timeline-origin">
         {email !== undefined && <Fact label={dashboard.signedInAs} value={<bdi>{email}</bdi>} />}
         <Fact label={dashboard.address} ltr value={entry.address} />
         {entry.userAgent !== "" && (
@@ -305,19 +305,19 @@ function Details({ entry, emails }: DetailsProps) {
           />
         )}
         {origin !== null && <Fact label={dashboard.referrer} ltr value={origin} />}
-        {linkDelivery !== undefined && (
-          <>
-            <Fact label={pushEmails.recipients} value={<bdi dir="ltr">{spaced(linkDelivery.recipients)}</bdi>} />
-            <Fact label={pushEmails.status} value={pushEmails.statuses[linkDelivery.status]} />
-            {linkDelivery.status !== "completed" && Boolean(linkDelivery.successfulSends) && (
-              <Fact
-                label={pushEmails.arrived}
-                value={<bdi dir="ltr">{spaced(linkDelivery.successfulSends ?? "")}</bdi>}
-              />
-            )}
-          </>
-        )}
       </dl>
+      {linkDelivery !== undefined && (
+        <dl class="facts facts-inline">
+          <Fact label={pushEmails.recipients} value={<bdi dir="ltr">{spaced(linkDelivery.recipients)}</bdi>} />
+          <Fact label={pushEmails.status} value={pushEmails.statuses[linkDelivery.status]} />
+          {linkDelivery.status !== "completed" && Boolean(linkDelivery.successfulSends) && (
+            <Fact
+              label={pushEmails.arrived}
+              value={<bdi dir="ltr">{spaced(linkDelivery.successfulSends ?? "")}</bdi>}
+            />
+          )}
+        </dl>
+      )}
       {(entry.userAgent !== "" || entry.referrer !== "") && (
         <details class="disclosure as-sent">
           <summary>{dashboard.technical}</summary>

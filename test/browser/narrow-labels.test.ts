@@ -1,0 +1,56 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { en, languages } from "../../src/i18n/i18n.ts";
+import { openSite } from "../support/site.ts";
+
+const site = openSite();
+
+/** The words that take more than one line. */
+async function brokenWords(page: Page, selector: string): Promise<unknown> {
+  return page.evaluate(`(() => {
+    const words = new Intl.Segmenter(document.documentElement.lang, { granularity: "word" });
+    const broken = [];
+    for (const element of document.querySelectorAll(${JSON.stringify(selector)})) {
+      if (!element.checkVisibility()) continue;
+      const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode()) {
+        for (const { segment, index, isWordLike } of words.segment(texts.currentNode.data)) {
+          if (!isWordLike) continue;
+          const range = document.createRange();
+          range.setStart(texts.currentNode, index);
+          range.setEnd(texts.currentNode, index + segment.length);
+          const lines = new Set([...range.getClientRects()].map(({ top }) => top));
+          if (lines.size > 1) broken.push(segment);
+        }
+      }
+    }
+    return broken;
+  })()`);
+}
+
+it.each(languages.map(({ locale }) => locale.tag))(
+  "labels and buttons break between words on a phone, in %s",
+  async (locale) => {
+    const { page } = await site.visit({ locale, signedIn: true, viewport: { width: 360, height: 800 } });
+    const { urlToken } = await site.push({ payload: "secret" }, "owned");
+    for (const path of ["/", "/?kind=qr", "/?kind=file", `/p/${urlToken}/edit`, `/p/${urlToken}/audit`]) {
+      await page.goto(path);
+      expect([path, await brokenWords(page, "main :is(.field-label, .button, h1, h2, h3, dt)")]).toEqual([path, []]);
+    }
+    await page.goto(`/p/${urlToken}/preview`);
+    const buttons = await page.locator(".panel-toggle").all();
+    const heights = await Promise.all(buttons.map((button) => button.evaluate(({ clientHeight }) => clientHeight)));
+    // One line: an ellipsis stays beside its word.
+    expect(new Set(heights)).toEqual(new Set([42]));
+  },
+);
+
+it("addresses in the audit trail are shown alike on a phone, whatever happened: the label is for screen readers", async () => {
+  const { page } = await site.visit({ signedIn: true, viewport: { width: 360, height: 800 } });
+  const { urlToken } = await site.push({ payload: "secret" }, "owned");
+  await site.fetch(`/api/v2/pushes/${urlToken}`);
+  await page.goto(`/p/${urlToken}/audit`);
+  const labels = page.locator(".timeline dt").filter({ hasText: en.dashboard.address });
+  const clipped = await labels.evaluateAll((found) => found.map((label) => getComputedStyle(label).clipPath));
+  expect(clipped).toEqual(["inset(50%)", "inset(50%)"]);
+});
