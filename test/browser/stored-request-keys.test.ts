@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { dayMs, minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { openSite } from "../support/site.ts";
 import { administratorEmail, email, password, type Visit } from "../support/visit.ts";
@@ -47,6 +48,32 @@ const storedIn = (page: Page) =>
     database.close();
     return records.map(({ account, request, key }) => ({ account, request, extractable: key.extractable }));
   });
+
+/** Stores keys of these ages, as of requests that the server has refused or never got. */
+async function storeUnmade(page: Page, agesMs: readonly number[]): Promise<void> {
+  await page.evaluate(
+    (ages) =>
+      new Promise<void>((resolve, reject) => {
+        const opening = indexedDB.open("sealpush");
+        opening.onsuccess = () => {
+          const transaction = opening.result.transaction("request_keys", "readwrite");
+          const store = transaction.objectStore("request_keys");
+          const all = store.getAll();
+          all.onsuccess = () => {
+            for (const age of ages) {
+              store.put({ ...all.result[0], check: `of age ${age}`, request: null, storedAt: Date.now() - age });
+            }
+          };
+          transaction.oncomplete = () => {
+            opening.result.close();
+            resolve();
+          };
+          transaction.onerror = () => reject(transaction.error);
+        };
+      }),
+    agesMs,
+  );
+}
 
 async function signInAs(page: Page, address: string, stays: boolean): Promise<void> {
   await page.goto("/users/sign_in");
@@ -126,16 +153,19 @@ describe("the key of a request", () => {
     expect(await storedIn(page)).toEqual([own]);
   });
 
-  it("is removed at the next visit when the request is gone", async () => {
+  it("is removed at the next visit when the request is gone, or was not made within a day", async () => {
     const visit: Visit = await site.visit({ signedIn: true });
     const { page } = visit;
     const [deleted, kept] = [await askAndAnswer(page), await askAndAnswer(page)];
     await page.goto(deleted);
+    await storeUnmade(page, [dayMs - minuteMs, dayMs + minuteMs]);
     await page.getByText(text.delete, { exact: true }).first().click();
     await page.getByRole("button", { name: text.delete, exact: true }).click();
     await page.waitForURL("**/requests");
     await expect
-      .poll(async () => (await storedIn(page)).map(({ request }) => `/requests/${request}/answers`))
-      .toEqual([kept]);
+      .poll(async () =>
+        (await storedIn(page)).map(({ request }) => request && `/requests/${request}/answers`).toSorted(),
+      )
+      .toEqual([kept, null]);
   });
 });
