@@ -50,6 +50,7 @@ const changes = [
   { set: "expires_at = created_at", expected: undefined },
   { set: "seal_generation = seal_generation + 1", expected: undefined },
   { set: "views = expire_after_views - 1", expected: { endReason: "views", notifyOnView: false } },
+  { set: "expire_after_views = expire_after_views + 1", expected: { endReason: null, notifyOnView: false } },
   { set: "updated_at = updated_at + 1, notify_on_view = 1", expected: { notifyOnView: true } },
 ];
 /** The same claim, whose answer was lost. In a transaction the key or a ticket finds it. */
@@ -91,8 +92,11 @@ test.each(claims)("%s that waits for another transaction counts only if the push
     const written = store.writeView(claim);
     await expect.poll(waitingStatement).toMatch(wish.statement);
     await other.query("COMMIT");
-    if (expected === undefined) expect(await written, set).toBeUndefined();
-    else expect(await written, set).toMatchObject(expected);
+    const row = await written;
+    if (expected === undefined) expect(row, set).toBeUndefined();
+    else expect(row, set).toMatchObject(expected);
+    const isSecretLeft = row === undefined || row.endReason === null;
+    expect(await countRows(db, "row_secrets", `id = ${id}`), set).toBe(isSecretLeft ? 1 : 0);
     const notifications = expected?.notifyOnView ? 1 : 0;
     expect(await countRows(db, "view_notifications", `push_id = ${id}`), set).toBe(notifications);
   }
