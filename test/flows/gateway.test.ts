@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { SealpushClient } from "@sealpush/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bearer, password, startTestApp, type TestApp } from "../support/app.ts";
+import { makeClientProgram } from "../support/client-program.ts";
 
 const unthrottled = { PWP__THROTTLING__SECOND: "unlimited", PWP__THROTTLING__MINUTE: "unlimited" };
 const publicUrl = "https://open.example.com";
@@ -32,6 +34,8 @@ const recipientPaths = [
   "/p/:token/expire",
   "/api/v2/pushes/:url_token",
   "/api/v2/pushes/:url_token.json",
+  "/api/v2/pushes/:url_token/preview",
+  "/api/v2/pushes/:url_token/preview.json",
   "/requests/:token",
   "/api/sealpush/requests/:url_token",
   "/api/sealpush/requests/:url_token.json",
@@ -124,6 +128,34 @@ describe("the gateway on a second port", () => {
     expect((await fetch(`${origin}/p/${other.url_token}/expire`, { method: "POST" })).status).toBe(200);
     expect((await fetch(`${origin}/up`)).status).toBe(200);
     expect((await fetch(`${origin}/assets/page.js`)).status).toBe(200);
+  });
+
+  test("gives programs the fields of a push, and lets them notice a missing or wrong key before a view is spent", async () => {
+    const { app, origin } = running;
+    const client = new SealpushClient({ server: await app.listen() });
+    const made = await client.create({ payload: "quartz", expire_after_views: 1 }, { endToEnd: true });
+    const other = await client.create({ payload: "granite" }, { endToEnd: true });
+    const [, key = ""] = made.html_url.split("#");
+    const [, otherKey = ""] = other.html_url.split("#");
+    const link = `${origin}/p/${made.url_token}/r`;
+    const program = makeClientProgram("here");
+    const fields = [{ label: "Password", value: "lantern", type: "secret" as const }];
+    const structured = await client.create({ fields });
+    expect(await program.run(["open", `${origin}/p/${structured.url_token}`, "--field", "password"])).toMatchObject({
+      exitCode: 0,
+      stdout: "lantern",
+    });
+    for (const [wrong, exitCode] of [
+      [link, 2],
+      [`${link}#${otherKey}`, 1],
+    ] as const) {
+      expect(await program.run(["open", wrong])).toMatchObject({
+        exitCode,
+        stdout: "",
+        stderr: expect.stringContaining("No view was spent."),
+      });
+    }
+    expect(await program.run(["open", `${link}#${key}`])).toMatchObject({ exitCode: 0, stdout: "quartz" });
   });
 
   test("redirects old addresses only to what it serves", async () => {

@@ -248,7 +248,7 @@ export class SealpushClient {
     return answer.value as Preview;
   }
 
-  /** A public gateway has no previews. */
+  /** The retrieval says more about an unknown push, and not every server has previews. */
   async #previewIfKnown(push: string, options: CallOptions): Promise<Partial<Preview>> {
     try {
       return await this.preview(push, options);
@@ -354,22 +354,31 @@ export class SealpushClient {
 
   async #pathOf(push: string, after: string, options: { readonly signal?: AbortSignal | undefined }): Promise<string> {
     const token = urlTokenIn(push, this.server);
-    return (await this.#apiVersion(options)) === "v2" ? `/api/v2/pushes/${token}${after}` : `/p/${token}${after}.json`;
+    const pathInV2 = `/api/v2/pushes/${token}`;
+    const api = await this.#apiVersion(options, `${pathInV2}/preview`);
+    return api === "v2" ? `${pathInV2}${after}` : `/p/${token}${after}.json`;
   }
 
-  #apiVersion(options: { readonly signal?: AbortSignal | undefined }): Promise<ApiVersion> {
-    this.#api ??= this.#findApiVersion(options).catch((error: unknown) => {
+  /** @param ofPush an address that only servers with API v2 have. */
+  #apiVersion(options: { readonly signal?: AbortSignal | undefined }, ofPush?: string): Promise<ApiVersion> {
+    this.#api ??= this.#findApiVersion(options, ofPush).catch((error: unknown) => {
       this.#api = undefined;
       throw error;
     });
     return this.#api;
   }
 
-  /** Servers before API v2 know no such address, and neither does a public gateway, which serves API v1 as well. */
-  async #findApiVersion({ signal }: { readonly signal?: AbortSignal | undefined }): Promise<ApiVersion> {
+  /** Servers before API v2 have no such version, and neither does a public gateway, which only has what recipients need. */
+  async #findApiVersion(
+    { signal }: { readonly signal?: AbortSignal | undefined },
+    ofPush: string | undefined,
+  ): Promise<ApiVersion> {
     const answer = await this.#transport.send({ ...toRead("/api/v2/version"), signal });
     if (answer.status === 200 && textAt(answer.value, "api_version")?.startsWith("2.") === true) return "v2";
-    if (answer.status === 404) return "v1";
+    if (answer.status === 404) {
+      if (ofPush === undefined) return "v1";
+      return (await this.#transport.send({ ...toRead(ofPush), signal })).status === 200 ? "v2" : "v1";
+    }
     throw answer.status === 200 ? otherProgram(answer) : errorOf(answer);
   }
 

@@ -276,7 +276,7 @@ export const operations: readonly Operation[] = [
     method: "GET",
     path: "/api/v2/pushes/:url_token/preview",
     access: "api",
-    group: "internal",
+    group: "recipient",
     scope: null,
     summary: "Get the link of a push",
     description: "Reveals no secret and counts no view.",
