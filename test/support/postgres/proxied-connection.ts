@@ -81,8 +81,11 @@ export class ProxiedConnection {
 
   /** Closes both sides without a message of the protocol. */
   reset(): void {
-    this.#client.resetAndDestroy();
-    this.#server.resetAndDestroy();
+    for (const side of [this.#client, this.#server]) {
+      // While its end is being sent, Node cannot reset a socket, and would never report that it has closed.
+      if (side.writableEnded) side.destroy();
+      else side.resetAndDestroy();
+    }
   }
 
   /** Forwards nothing more, without closing the connection. */
