@@ -377,7 +377,10 @@ export class SealpushClient {
     if (answer.status === 200 && textAt(answer.value, "api_version")?.startsWith("2.") === true) return "v2";
     if (answer.status === 404) {
       if (ofPush === undefined) return "v1";
-      return (await this.#transport.send({ ...toRead(ofPush), signal })).status === 200 ? "v2" : "v1";
+      const known = await this.#transport.send({ ...toRead(ofPush), signal });
+      // Not taken for the older API, with which a view would be spent without a look at the key.
+      if (known.status >= 500) throw errorOf(known);
+      return known.status === 200 ? "v2" : "v1";
     }
     throw answer.status === 200 ? otherProgram(answer) : errorOf(answer);
   }

@@ -212,6 +212,15 @@ describe("errors", () => {
     });
   });
 
+  test("a gateway whose server fails is not taken for one with the older API, which would spend the view", async () => {
+    const server = await startStandIn((request, _incoming, response) => {
+      response.writeHead(request.endsWith("/version") ? 404 : 502).end();
+    });
+    const client = new SealpushClient({ server: server.origin, attemptsMax: 1 });
+    expect(await refusalOf(client.retrieve("abcdefgh"))).toMatchObject({ status: 502 });
+    expect(server.requests).toEqual(["GET /api/v2/version", "GET /api/v2/pushes/abcdefgh/preview"]);
+  });
+
   test("the reader of a file that fails is reported as such", async () => {
     const { owner } = await startServer();
     async function* content() {
