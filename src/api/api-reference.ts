@@ -1,9 +1,8 @@
 import type { TObject, TSchema } from "typebox";
 import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../http/api-reference.ts";
-import { CreatePushFields, NotifyEmailsRequest } from "../http/push-fields.ts";
-import { AnswerFields, CreateRequestFields } from "../http/request-fields.ts";
 import { operations as requestOperations } from "./requests/operations.ts";
 import { operations as v1Operations } from "./v1/operations.ts";
+import { requestBodies } from "./v2/bodies.ts";
 import { describedParameters, isTokenOptional, type OfferedParts, openApiDocument, withBraces } from "./v2/openapi.ts";
 import { type Operation, operations as v2Operations } from "./v2/operations.ts";
 
@@ -22,15 +21,10 @@ export function apiReference(offered: OfferedParts): Record<"v1" | "v2", ApiRefe
       title,
       description,
       endpoints: [...v2Operations, ...(offered.requestsEnabled ? requestOperations : [])].map((operation) =>
-        describeEndpoint(operation, { wrapper: wrapperOf(operation), fields: fieldsTaken(operation) }, []),
+        describeEndpoint(operation, operation.body === null ? nothing : requestBodies[operation.body], []),
       ),
     },
   };
-}
-
-function wrapperOf({ takesPush, takesRequest = false }: Operation): string | null {
-  if (takesRequest) return "request";
-  return takesPush ? "push" : null;
 }
 
 /** What a body has; `wrapper`: the object that holds the fields. */
@@ -38,6 +32,8 @@ interface Taken {
   readonly wrapper: string | null;
   readonly fields: TObject | null;
 }
+
+const nothing: Taken = { wrapper: null, fields: null };
 
 function describeEndpoint(
   operation: Operation,
@@ -66,18 +62,6 @@ function describeEndpoint(
       keys: keysOf(answer.schema as SchemaObject),
     })),
   };
-}
-
-function fieldsTaken({
-  takesPush,
-  takesRecipients = false,
-  takesRequest = false,
-  takesAnswer = false,
-}: Operation): TObject | null {
-  if (takesRequest) return CreateRequestFields;
-  if (takesAnswer) return AnswerFields;
-  if (takesRecipients) return NotifyEmailsRequest;
-  return takesPush ? CreatePushFields : null;
 }
 
 function tokenRequirement(access: Operation["access"]): ReferenceEndpoint["token"] {

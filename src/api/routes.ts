@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import { sendJsonText } from "../http/headers.ts";
 import { operations as requestOperations } from "./requests/operations.ts";
 import { operations as v1Operations } from "./v1/operations.ts";
+import { requestBodies } from "./v2/bodies.ts";
 import type { ApiDeps } from "./v2/handlers.ts";
 import { openApiDocument } from "./v2/openapi.ts";
 import { type Operation, operations as v2Operations } from "./v2/operations.ts";
@@ -48,7 +49,8 @@ function registerOperation(
   paths: readonly string[],
   deps: ApiDeps,
 ): void {
-  const { method, access, group, scope, changesState, retrieval, streamsFiles = false, handler } = operation;
+  const { method, access, group, scope, changesState, retrieval, body, handler } = operation;
+  const streamsFiles = body !== null && requestBodies[body].encodings.includes("multipart/form-data");
   for (const url of paths) {
     server.route({
       method,

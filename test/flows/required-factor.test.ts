@@ -82,13 +82,13 @@ describe("PWP__REQUIRE_MFA", () => {
     const sink = await startMailSink();
     // With email: without it, the route that mails links does not exist.
     const fixture = await openFixture({ environment: { ...required.environment, ...sink.environment } });
-    for (const { method, path, access, takesPush, answers } of [...operations, ...requestOperations]) {
+    for (const { method, path, access, body, answers } of [...operations, ...requestOperations]) {
       if (access === "public") continue;
       const answer = await fixture.app.server.inject({
         method,
         url: path.replace(":url_token", "a".repeat(26)),
         headers: { authorization: `Bearer ${fixture.adasToken}` },
-        ...(takesPush && { payload: { push: { payload: "x" } } }),
+        ...(body === "push" && { payload: { push: { payload: "x" } } }),
       });
       expect([method, path, answer.statusCode, 403 in answers]).toEqual([method, path, 403, true]);
     }

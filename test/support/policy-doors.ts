@@ -62,7 +62,7 @@ const kindOfWrapper: Readonly<Record<string, KindName>> = { file_push: "file", u
 /** Every endpoint that takes a push, of all versions of the API, and the form: a new endpoint is one of them by itself. */
 export const creationDoors: readonly CreationDoor[] = [
   ...v2Operations
-    .filter(({ takesPush }) => takesPush)
+    .filter(({ body }) => body === "push")
     .map(({ id, method, path }) => ({
       ...{ name: id, route: `${method} ${path}`, callers: byToken },
       kinds: () => true,
@@ -71,7 +71,7 @@ export const creationDoors: readonly CreationDoor[] = [
         send(caller, path, { push: { ...contentOf[kind], kind, ...fields } }),
     })),
   ...v1Operations
-    .filter(({ takesPush }) => takesPush)
+    .filter(({ body }) => body === "push")
     .map(({ id, method, path, wrapper }) => ({
       ...{ name: id, route: `${method} ${path}`, callers: byToken },
       kinds: (kind: KindName) => (kindOfWrapper[wrapper ?? ""] ?? kind) === kind,
@@ -110,7 +110,7 @@ export const requestDoors: readonly (Door & {
   readonly ask: (caller: DoorCaller, fields: Fields) => Promise<number>;
 })[] = [
   ...requestOperations
-    .filter(({ takesRequest = false }) => takesRequest)
+    .filter(({ body }) => body === "request")
     .map(({ id, method, path }) => ({
       ...{ name: id, route: `${method} ${path}`, callers: byToken },
       ask: async (caller: DoorCaller, request: Fields) => (await send(caller, path, { request })).status,
@@ -129,7 +129,7 @@ export const mailingDoors: readonly (Door & {
   readonly mail: (caller: DoorCaller, urlToken: string, fields: Readonly<Record<string, string>>) => Promise<number>;
 })[] = [
   ...v2Operations
-    .filter(({ takesRecipients = false }) => takesRecipients)
+    .filter(({ body }) => body === "recipients")
     .map(({ id, method, path }) => ({
       ...{ name: id, route: `${method} ${path}`, callers: byToken },
       mail: async (caller: DoorCaller, urlToken: string, fields: Fields) =>

@@ -92,7 +92,7 @@ GET    /api                                   public
 GET    /api/v1/version                        public
 GET    /api/v1/version.json                   public
 GET    /api/v2/openapi.json                   api
-POST   /api/v2/pushes                         api           changes scope:create
+POST   /api/v2/pushes                         api           changes scope:create streams
 GET    /api/v2/pushes/:url_token              api           changes retrieval
 DELETE /api/v2/pushes/:url_token              api           changes scope:expire
 GET    /api/v2/pushes/:url_token/audit        api_token scope:read
@@ -126,7 +126,7 @@ GET    /apple-touch-icon.png                  public
 GET    /assets/:name                          public
 GET    /branding/:filename                    public
 GET    /f                                     public
-POST   /f.json                                api           changes scope:create
+POST   /f.json                                api           changes scope:create streams
 GET    /f/:token                              public
 GET    /f/:token/audit                        public
 GET    /f/:token/edit                         public
@@ -163,7 +163,7 @@ GET    /madmin/users/*                        page_admin
 GET    /p                                     page_session
 POST   /p                                     page_creator  changes streams
 OPTIONS /p.json                               public
-POST   /p.json                                api           changes scope:create
+POST   /p.json                                api           changes scope:create streams
 GET    /p/:token                              page          retrieval
 POST   /p/:token                              page          changes retrieval
 GET    /p/:token/another                      page_session
@@ -197,7 +197,7 @@ GET    /pages/:page                             public
 GET    /pages/about                           public
 GET    /pages/api                             public
 GET    /r                                     public
-POST   /r.json                                api           changes scope:create
+POST   /r.json                                api           changes scope:create streams
 GET    /r/:token                              public
 GET    /r/:token/audit                        public
 GET    /r/:token/edit                         public

@@ -19,7 +19,7 @@ const unknownRequest = { 404: refused("No such request.") };
 const notYours = { 404: refused("No such request of yours.") };
 const badFields = { 400: refused("Not JSON or not a form, or a field is missing."), ...badBody };
 
-const requester = { group: "internal", access: "api_requester", retrieval: false, takesPush: false } as const;
+const requester = { group: "internal", access: "api_requester", retrieval: false, body: null } as const;
 
 /** Requests for secrets: an extension of Sealpush, beside the API of other servers of its kind. */
 export const operations: readonly Operation[] = [
@@ -36,7 +36,7 @@ export const operations: readonly Operation[] = [
       "pushes of yours that end with their first view. See docs/requests.md. At most 100 of your requests can be open. A token " +
       "is needed unless PWP__REQUESTS__ALLOW_ANONYMOUS is set; without one, send owner_proof.",
     parameters: [],
-    takesRequest: true,
+    body: "request",
     answers: {
       201: { description: "The request. html_url is the link to send.", schema: schemas.OwnedRequestAnswer },
       ...badFields,
@@ -76,7 +76,7 @@ export const operations: readonly Operation[] = [
     scope: null,
     changesState: false,
     retrieval: false,
-    takesPush: false,
+    body: null,
     summary: "Read a request before you answer it",
     description: "For everybody who has its link.",
     parameters: ["url_token"],
@@ -96,9 +96,7 @@ export const operations: readonly Operation[] = [
     scope: null,
     changesState: true,
     retrieval: false,
-    takesPush: false,
-    takesAnswer: true,
-    streamsFiles: true,
+    body: "answer",
     summary: "Answer a request",
     description:
       "For everybody who has its link. Send JSON or a form; files need a multipart form with the field files[]. The answer " +

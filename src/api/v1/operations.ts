@@ -37,7 +37,7 @@ const creating = {
   scope: "create",
   changesState: true,
   retrieval: false,
-  takesPush: true,
+  body: "push",
   parameters: ["push_locale", "Idempotency-Key"],
   alsoAt: [],
   answers: {

@@ -1,10 +1,10 @@
 import type { TSchema } from "typebox";
 import type { Config } from "../../config/config.ts";
+import type { BodyType } from "../../http/body/receive-body.ts";
 import { pageMax } from "../../http/parameters.ts";
-import { CreatePushFields, NotifyEmailsRequest } from "../../http/push-fields.ts";
-import { AnswerFields } from "../../http/request-fields.ts";
 import { operations as requestOperations } from "../requests/operations.ts";
 import * as requestSchemas from "../requests/schemas.ts";
+import { type RequestBody, requestBodies } from "./bodies.ts";
 import { type Operation, operations, type ParameterName } from "./operations.ts";
 import * as schemas from "./schemas.ts";
 
@@ -17,7 +17,7 @@ interface OpenApiParameter {
 }
 
 const namedSchemas: readonly (readonly [name: string, schema: TSchema])[] = [
-  ["CreatePushRequest", schemas.CreatePushRequest],
+  ["CreatePushRequest", requestBodies.push.json],
   ["Version", schemas.VersionAnswer],
   ["Features", schemas.FeaturesAnswer],
   ["Policy", schemas.PolicyAnswer],
@@ -29,13 +29,13 @@ const namedSchemas: readonly (readonly [name: string, schema: TSchema])[] = [
   ["PushList", schemas.PushListAnswer],
   ["Preview", schemas.PreviewAnswer],
   ["Audit", schemas.AuditAnswer],
-  ["NotifyEmailsRequest", NotifyEmailsRequest],
-  ["CreateRequestRequest", requestSchemas.CreateRequestRequest],
+  ["NotifyEmailsRequest", requestBodies.recipients.json],
+  ["CreateRequestRequest", requestBodies.request.json],
   ["Request", requestSchemas.RequestAnswer],
   ["OwnedRequest", requestSchemas.OwnedRequestAnswer],
   ["RequestList", requestSchemas.RequestListAnswer],
   ["RequestAnswers", requestSchemas.RequestAnswersAnswer],
-  ["AnswerFields", AnswerFields],
+  ["AnswerFields", requestBodies.answer.json],
   ["Message", schemas.MessageAnswer],
   ["Error", schemas.ErrorAnswer],
   ["WrongPassphrase", schemas.WrongPassphraseAnswer],
@@ -159,10 +159,9 @@ function describeOperation(operation: Operation) {
     description: operation.description,
     security: securityOf(operation),
     parameters: operation.parameters.map((name) => describedParameters[name]),
-    ...(operation.takesPush ? { requestBody: { required: true, content: createContent() } } : {}),
-    ...(operation.takesRecipients ? { requestBody: { required: true, content: recipientsContent() } } : {}),
-    ...(operation.takesRequest ? { requestBody: { required: true, content: requestContent() } } : {}),
-    ...(operation.takesAnswer ? { requestBody: { required: true, content: answerContent() } } : {}),
+    ...(operation.body === null
+      ? {}
+      : { requestBody: { required: true, content: contentOf(requestBodies[operation.body]) } }),
     responses: Object.fromEntries(
       Object.entries(operation.answers).map(([status, { description, schema }]) => [
         status,
@@ -185,42 +184,18 @@ export function isTokenOptional(access: Operation["access"]): boolean {
   return access === "api" || access === "api_requester";
 }
 
-function createContent() {
-  return {
-    "application/json": { schema: reference(schemas.CreatePushRequest) },
-    "multipart/form-data": { schema: formSchema(true) },
-    "application/x-www-form-urlencoded": { schema: formSchema(false) },
-  };
-}
-
-function recipientsContent() {
-  const content = { schema: reference(NotifyEmailsRequest) };
-  return { "application/json": content, "application/x-www-form-urlencoded": content };
-}
-
-function requestContent() {
-  return { "application/json": { schema: reference(requestSchemas.CreateRequestRequest) } };
-}
-
-function answerContent() {
-  const fields = { schema: reference(AnswerFields) };
+function contentOf({ wrapper, fields, json, encodings }: RequestBody) {
+  const prefixed = (name: string) => (wrapper === null ? name : `${wrapper}[${name}]`);
+  const inForms = Object.entries(fields.properties).filter(([name]) => name !== "files");
+  const properties = Object.fromEntries(inForms.map(([name, schema]) => [prefixed(name), schema]));
   const file = { type: "string", contentMediaType: "application/octet-stream" };
-  const properties = { ...AnswerFields.properties, "files[]": { type: "array", items: file } };
-  return {
-    "application/json": fields,
-    "application/x-www-form-urlencoded": fields,
-    "multipart/form-data": { schema: { type: "object", properties } },
+  const files = { [`${prefixed("files")}[]`]: { type: "array", items: file } };
+  const schemaOf = (encoding: BodyType) => {
+    if (encoding === "multipart/form-data") return { type: "object", properties: { ...properties, ...files } };
+    const isPrefixed = encoding === "application/x-www-form-urlencoded" && wrapper !== null;
+    return isPrefixed ? { type: "object", properties } : reference(json);
   };
-}
-
-/** The same fields under their names in forms. */
-function formSchema(withFiles: boolean): object {
-  const fields = Object.entries(CreatePushFields.properties)
-    .filter(([name]) => name !== "files")
-    .map(([name, schema]) => [`push[${name}]`, schema]);
-  const file = { type: "string", contentMediaType: "application/octet-stream" };
-  const files = withFiles ? [["push[files][]", { type: "array", items: file }]] : [];
-  return { type: "object", properties: Object.fromEntries([...fields, ...files]) };
+  return Object.fromEntries(encodings.map((encoding) => [encoding, { schema: schemaOf(encoding) }]));
 }
 
 function reference(schema: TSchema): object {

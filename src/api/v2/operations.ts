@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import type { RouteGroup } from "../../http/listener.ts";
 import type { NeededScope, RouteAccess } from "../../http/request.ts";
+import type { BodyName } from "./bodies.ts";
 import * as handlers from "./handlers.ts";
 import * as schemas from "./schemas.ts";
 
@@ -32,14 +33,8 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly parameters: readonly ParameterName[];
-  readonly takesPush: boolean;
-  /** The body names the recipients of a link delivery. */
-  readonly takesRecipients?: boolean;
-  /** The body is a request for a secret, or the answer to one. */
-  readonly takesRequest?: boolean;
-  readonly takesAnswer?: boolean;
-  /** See http/request.ts. */
-  readonly streamsFiles?: true;
+  /** What the body has; null: nothing that is described. */
+  readonly body: BodyName | null;
   readonly answers: Readonly<Record<number, Answer>>;
   readonly handler: handlers.ApiHandler;
 }
@@ -88,7 +83,7 @@ export const notEnded = {
   ...always,
 };
 
-export const readOnly = { changesState: false, retrieval: false, takesPush: false } as const;
+export const readOnly = { changesState: false, retrieval: false, body: null } as const;
 
 const listing = {
   ...readOnly,
@@ -200,7 +195,7 @@ export const operations: readonly Operation[] = [
       "of the first request as it is now, and nothing is created. After the end of that push, or with another content, the " +
       "key is 422.",
     parameters: ["push_locale", "Idempotency-Key"],
-    takesPush: true,
+    body: "push",
     answers: {
       201: { description: "The push. html_url is the link to hand out.", schema: schemas.CreatedPushAnswer },
       400: refused("Not JSON or not a form, or without an object named push; an invalid Idempotency-Key."),
@@ -242,7 +237,7 @@ export const operations: readonly Operation[] = [
       "again with the same Idempotency-Key: within a minute it gets the same answer, and no other view is counted. Later, while " +
       "the push can be opened, the key is 422.",
     parameters: ["url_token", "X-Push-Passphrase", "passphrase", "push_locale", "Idempotency-Key"],
-    takesPush: false,
+    body: null,
     answers: {
       200: { description: "The push; after its end, without its payload.", schema: schemas.RetrievedPushAnswer },
       ...notRetrieved,
@@ -263,7 +258,7 @@ export const operations: readonly Operation[] = [
       "The push ends at once. Allowed for its owner, and for anybody who has the link if viewers may delete it. A token " +
       "that is sent needs the scope in either case.",
     parameters: ["url_token", "push_locale"],
-    takesPush: false,
+    body: null,
     answers: {
       200: { description: "The push. One that has ended already is unchanged.", schema: schemas.PushAnswer },
       ...notEnded,
@@ -325,8 +320,7 @@ export const operations: readonly Operation[] = [
       "At most 5 addresses for each push in total, and 5 requests a minute. The audit log shows the state of the " +
       "emails. 404 if version says that email_auto_dispatch is false.",
     parameters: ["url_token"],
-    takesPush: false,
-    takesRecipients: true,
+    body: "recipients",
     answers: {
       201: { description: "The emails wait to be sent.", schema: schemas.MessageAnswer },
       400: refused("Not JSON or not a form."),
