@@ -16,7 +16,7 @@ const { generator } = en;
 it("the operator's settings are what the password generator starts with, and the user can change them", async () => {
   const { page } = await site.visit();
   await page.goto("/");
-  await page.getByText(generator.choices, { exact: true }).click();
+  await page.getByText(generator.format, { exact: true }).click();
   await page.getByRole("button", { name: generator.heading }).click();
   const password = page.locator("#push_payload");
   expect(await page.getByRole("radio", { name: generator.syllables }).isChecked()).toBe(true);

@@ -10,7 +10,7 @@ const suggestionsDrawn = 60;
 
 async function openGenerator(page: Page): Promise<void> {
   await page.goto("/");
-  await page.getByText(generator.choices, { exact: true }).click();
+  await page.getByText(generator.format, { exact: true }).click();
 }
 
 /** Generates many suggestions, as fast as the page can. */

@@ -197,7 +197,7 @@ describe("with only the keyboard", () => {
     await page.goto("/");
     await tabTo(page, en.generator.heading);
     await page.keyboard.press("Enter");
-    await tabTo(page, en.generator.choices);
+    await tabTo(page, en.generator.format);
     await page.keyboard.press("Enter");
     await tabTo(page, en.generator.password);
     await page.keyboard.press("ArrowDown");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { settingTable } from "../../src/config/config.ts";
 import { isNodeOutdated, pinnedPrograms } from "../../src/config/pinned-programs.ts";
-import { en } from "../../src/i18n/i18n.ts";
+import { en, findMessages, languages } from "../../src/i18n/i18n.ts";
 import {
   type AdministeredFixture,
   giveUpMail,
@@ -371,6 +371,21 @@ test("the settings are grouped, with meaning, allowed values, default and origin
   expect(await namesFor("?from=default&q=throttling__minute")).toEqual([]);
   expect(await namesFor("?from=nonsense")).toEqual(shown);
   expect(await namesFor("?q=there-is-no-such-setting")).toEqual([]);
+});
+
+test("the groups of settings have titles in the language of the page, in English those of the documentation", async () => {
+  const { root } = await openAdministered();
+  const titles = Object.values(settingTable).map(({ title }) => title);
+  expect(Object.values(admin.settingGroups)).toEqual(titles);
+  for (const { locale, admin } of languages) {
+    const { body } = await root.get(`/admin/settings?locale=${locale.tag}`);
+    const shown = [...body.matchAll(/<h3 id="group_\d+">([^<]+)</g)].map(([, title]) => title);
+    expect(shown).toEqual(Object.values(admin.settingGroups));
+  }
+  for (const title of [settingTable.limits.title, findMessages("de")?.admin.settingGroups.limits]) {
+    const { body } = await root.get(`/admin/settings?locale=de&q=${title}`);
+    expect(body).toContain("PWP__THROTTLING__MINUTE");
+  }
 });
 
 test("an email whose link has expired is not sent again", async () => {

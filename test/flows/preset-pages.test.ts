@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { languages } from "../../src/i18n/i18n.ts";
 import { noRules } from "../../src/policies/policies.ts";
 import type { Preset, PresetScope } from "../../src/pushes/pushes.ts";
 import { rootEmail } from "../support/administrators.ts";
@@ -208,6 +209,20 @@ describe("the form of a new push", () => {
       ...{ state: "all", kind: null, text: "", order: "newest", page: 1 },
     });
     expect(pushes).toMatchObject([{ kind: "text", expireAfterViews: 9 }]);
+  });
+
+  test.each(languages)("says that a preset is gone, in $locale.tag", async ({ locale, presets }) => {
+    await using app = await startTestApp();
+    const ada = await person(app);
+    const typed = { "push[kind]": "qr", "push[payload]": "typed text", "push[expire_after_views]": "9" };
+    const use = { "push[shown_preset]": "Deleted", "push[use_preset]": "1" };
+    const { status, body } = await ada.post(`/p?locale=${locale.tag}`, { ...typed, ...use });
+    expect([status, shownIn(body)]).toMatchObject([422, { preset: "", views: "9", kind: "qr" }]);
+    expect(body).toMatch(new RegExp(`role="alert".*${presets.missing}`));
+    expect(body).toContain("typed text");
+    // "No preset" changes nothing, and needs no message.
+    const none = await ada.post(`/p?locale=${locale.tag}`, { ...typed, ...use, "push[shown_preset]": "" });
+    expect([none.status, none.body.includes(presets.missing)]).toEqual([200, false]);
   });
 
   test("shows what rules leave of a preset, and none to those who have none", async () => {

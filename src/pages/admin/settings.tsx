@@ -11,6 +11,7 @@ import { AdminFrame, adminPaths } from "./frame.tsx";
 const textMax = 100;
 /** A search that finds no more than this opens the explanations too. */
 const explainedMax = 3;
+const groupNames = Object.keys(settingTable) as (keyof typeof settingTable)[];
 const origins = ["environment", "settings file", "default"] as const;
 
 /** The pages that change what a setting decides without a restart: the address by the setting's name. */
@@ -52,16 +53,17 @@ interface ShownSetting {
   readonly isExplained: boolean;
 }
 
-/** The groups of the settings table that have a setting which matches. */
-function matchingGroups({ text, from, settings }: SettingsModel) {
+/** The groups of the settings table that have a setting which matches. Their titles in the documentation match too. */
+function matchingGroups({ text, from, settings }: SettingsModel, { settingGroups }: Messages["admin"]) {
   const byName = new Map(settings.map((origin) => [origin.name, origin]));
   const part = text.toLowerCase();
-  const groups = Object.values(settingTable).map(({ title, settings: rows }) => ({
-    title,
-    rows: Object.values<Setting<unknown>>(rows).flatMap((row): readonly ShownSetting[] => {
+  const groups = groupNames.map((name) => ({
+    title: settingGroups[name],
+    rows: Object.values<Setting<unknown>>(settingTable[name].settings).flatMap((row): readonly ShownSetting[] => {
       const origin = byName.get(row.env);
       if (origin === undefined || (from !== null && origin.from !== from)) return [];
-      const isNamed = [row.env, origin.shown, title].join("\n").toLowerCase().includes(part);
+      const names = [row.env, origin.shown, settingGroups[name], settingTable[name].title];
+      const isNamed = names.join("\n").toLowerCase().includes(part);
       const isExplained = part !== "" && (row.env === text || row.doc.toLowerCase().includes(part));
       return isNamed || isExplained ? [{ row, origin, isExplained }] : [];
     }),
@@ -74,7 +76,7 @@ function matchingGroups({ text, from, settings }: SettingsModel) {
 
 export function settingsView(model: SettingsModel, page: PageContext): Page {
   const { admin } = page.messages;
-  const groups = matchingGroups(model);
+  const groups = matchingGroups(model, admin);
   const isSearch = model.text !== "" || model.from !== null;
   const setHere = isSearch ? [] : groups.flatMap(({ rows }) => rows.filter(isSet));
   return (
@@ -128,15 +130,12 @@ interface GroupProps {
   readonly isOpen: boolean;
 }
 
-/** Titles and meanings are those of the documentation, which is in English. */
 function Group({ index, rows, title, isOpen }: GroupProps) {
   const { formats } = useMessages();
   return (
     <details class="disclosure" open={isOpen}>
       <summary class="line admin-group-title">
-        <h3 id={`group_${index}`} lang="en" dir="ltr">
-          {title}
-        </h3>
+        <h3 id={`group_${index}`}>{title}</h3>
         <span class="field-hint">{formats.number(rows.length)}</span>
       </summary>
       <SettingList headingId={`group_${index}`} rows={rows} />
@@ -155,6 +154,7 @@ function SettingList({ headingId, rows }: SettingListProps) {
   );
 }
 
+/** Meanings, allowed values and defaults are those of the documentation, which is in English. */
 function settingColumns(page: PageContext): readonly Column<ShownSetting>[] {
   const { admin } = page.messages;
   return [

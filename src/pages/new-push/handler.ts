@@ -104,6 +104,9 @@ function newPushForm(starting: StartingSettings): FormDeclaration<PageRequest, S
     show,
     early(page, sent) {
       if (isClosedTo(page)) return page.redirect(signInPath);
+      if (namesMissingPreset(sent, starting)) {
+        return show(page, sent, { ...untouched, status: 422, refusal: page.messages.presets.missing });
+      }
       const isShown = (["show_kind", "use_preset"] as const).some((name) => textIn(sent.fields, name) !== undefined);
       return isShown ? show(page, sent, untouched) : undefined;
     },
@@ -231,6 +234,14 @@ function presetIn({ fields }: SentForm, starting: StartingSettings): StartingSet
   const name = textIn(fields, "shown_preset");
   const { all } = starting.presets;
   return { ...starting, presets: { all, shown: all.find((preset) => preset.name === name) } };
+}
+
+/** The preset that shall be used was deleted or renamed while the form named it. */
+function namesMissingPreset({ fields }: SentForm, { presets }: StartingSettings): boolean {
+  const name = textIn(fields, "shown_preset") ?? "";
+  return (
+    textIn(fields, "use_preset") !== undefined && name !== "" && !presets.all.some((preset) => preset.name === name)
+  );
 }
 
 const isRemembered = ({ fields }: SentForm) => textIn(fields, "remember") === "1";

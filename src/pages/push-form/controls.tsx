@@ -316,7 +316,7 @@ function Generator({ settings }: { readonly settings: Config["generator"] }) {
       <Button label={generator.heading} icon="dice" data-generate />
       <details>
         <summary class="generator-summary">
-          <Label icon="down" text={generator.choices} />
+          <Label icon="down" text={generator.format} />
         </summary>
         <div class="generator-body">
           <GeneratorModes startsWithSyllables={startsWithSyllables} />
