@@ -72,9 +72,9 @@ export interface Passkey {
   readonly lastUsedAt: number | null;
 }
 
-/** The permissions of an API token: create pushes; read its user's lists and audit trails; delete its user's pushes. */
-export type Scope = "create" | "read" | "expire";
-export const allScopes: readonly Scope[] = ["create", "read", "expire"];
+/** The permissions of an API token: create pushes; read its user's lists and audit trails; change and delete its user's pushes. */
+export type Scope = "create" | "read" | "edit" | "expire";
+export const allScopes: readonly Scope[] = ["create", "read", "edit", "expire"];
 
 export interface ApiToken {
   readonly id: number;

@@ -8,6 +8,8 @@ export type RefusalCode =
   /** This server requires a second factor, and the user has none. */
   | "factor_required"
   | "not_found"
+  /** The state of what is to be changed does not allow it. */
+  | "conflict"
   | "method_not_allowed"
   | "too_large"
   | "too_slow"

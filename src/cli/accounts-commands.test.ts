@@ -55,7 +55,7 @@ describe("token", () => {
     const list = ["token", "list", "--email", email];
     const [header, row, ...rest] = (await cli.run(list)).stdout.trimEnd().split("\n");
     expect(header).toBe("id\tname\tcreated\tlast used\trevoked\tlast used from\tscopes\texpires\tnetworks");
-    expect(row).toMatch(/^1\tdeploy\t\d{4}-\d\d-\d\dT[\d:.]+Z\t-\t-\t-\tcreate read expire\t-\t-$/);
+    expect(row).toMatch(/^1\tdeploy\t\d{4}-\d\d-\d\dT[\d:.]+Z\t-\t-\t-\tcreate read edit expire\t-\t-$/);
     expect(rest).toEqual([]);
 
     const revoke = ["token", "revoke", "--email", email, "--id", "1"];
@@ -95,8 +95,8 @@ describe("token", () => {
   });
 
   it.each([
-    ["--scope", "admin", "one of create, read, expire or all"],
-    ["--scope", "", "one of create, read, expire or all"],
+    ["--scope", "admin", "one of create, read, edit, expire or all"],
+    ["--scope", "", "one of create, read, edit, expire or all"],
     ["--expires-in", "0", "from 1 to 3650"],
     ["--expires-in", "3651", "from 1 to 3650"],
     ["--expires-in", "-1", "from 1 to 3650"],

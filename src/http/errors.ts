@@ -28,6 +28,7 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   factor_required: 403,
   not_found: 404,
   method_not_allowed: 405,
+  conflict: 409,
   too_large: 413,
   too_slow: 408,
   unsupported_media_type: 415,

@@ -3,7 +3,14 @@ import { minuteMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
 import { readInstant } from "../base/instant.ts";
 import { kindNames } from "../base/push-kinds.ts";
-import { type CreatePush, fieldTypes, type LinkDeliveryRequest, pushLimits } from "../pushes/pushes.ts";
+import {
+  type CreatePush,
+  type EditPush,
+  fieldTypes,
+  type LinkDeliveryRequest,
+  type PushField,
+  pushLimits,
+} from "../pushes/pushes.ts";
 import { typeOfFile } from "./body/file-type.ts";
 import { isJsonObject, JsonNumber, JsonReader } from "./body/json-reader.ts";
 import { nonPublicOptionFields, publicOptionFields, readOptions } from "./push-options.ts";
@@ -131,6 +138,38 @@ export const CreatePushFields = Type.Object({
   ...nonPublicOptionFields,
 });
 
+const { name, note, ...creationFields } = CreatePushFields.properties;
+
+/** What the owner of a push can change. */
+export const EditPushFields = Type.Object({
+  payload: Type.Optional(
+    Type.String({ description: "The new secret, with the limits of a creation. Empty, for file: the text goes." }),
+  ),
+  fields: creationFields.fields,
+  files: Type.Optional(Type.Array(JsonFile, { description: "Files to add." })),
+  remove_files: Type.Optional(
+    Type.Array(Type.Object({ filename: Type.String() }), {
+      contentMediaType: "application/json",
+      description: "Files to remove, by their names. In forms, push[remove_files] is the list as JSON text.",
+    }),
+  ),
+  expire_after_days: Type.Optional(Type.Integer({ description: "Counted from the creation; it must not be over." })),
+  expire_after_views: Type.Optional(
+    Type.Integer({ description: "The total, with the views that were used; one must remain." }),
+  ),
+  ...publicOptionFields,
+  passphrase: Type.Optional(Type.String({ description: "A new passphrase. It is not stored." })),
+  remove_passphrase: Type.Optional(Type.Boolean({ description: "The push needs no passphrase any more." })),
+  current_passphrase: Type.Optional(
+    Type.String({
+      description: "The passphrase before the change. It is needed if a protected push keeps part of its content.",
+    }),
+  ),
+  name,
+  note,
+  ...nonPublicOptionFields,
+});
+
 /** The recipients of a link delivery, for a push that exists. */
 export const NotifyEmailsRequest = Type.Object({
   notify_emails_to: recipients,
@@ -144,6 +183,7 @@ interface DecodedFile {
 }
 
 const createPushReader = fieldsReader(CreatePushFields);
+const editPushReader = fieldsReader(EditPushFields);
 const notifyEmailsReader = fieldsReader(NotifyEmailsRequest);
 
 /**
@@ -154,7 +194,7 @@ const notifyEmailsReader = fieldsReader(NotifyEmailsRequest);
 export function readCreatePush(fields: object) {
   const problems = new Map<string, string>();
   const given = createPushReader.read(fields, problems);
-  const files = (given.files ?? []).map((file) => decodeFile(file, problems));
+  const files = decodeFiles(given.files, problems);
   const expiresAt = instantOf(given.expires_at, problems);
   refuseProblems(problems);
   // A sealed payload consists of ASCII characters.
@@ -165,7 +205,7 @@ export function readCreatePush(fields: object) {
   const fieldsGiven = withoutUndefined({
     kind: given.kind,
     payload: given.payload,
-    fields: given.fields?.map(({ label, value, type = "text" }) => ({ label, value, type })),
+    fields: withTypes(given.fields),
     encryption: given.encryption,
     encryptionCheck: given.encryption_check,
     mentionsFiles: given.files === undefined ? undefined : true,
@@ -182,6 +222,47 @@ export function readCreatePush(fields: object) {
   });
   const request: Omit<CreatePush, "upload"> = Object.assign(fieldsGiven, readOptions(given));
   return { request, files };
+}
+
+/** The fields of a creation that no edit changes. */
+const fixedFields = Object.keys(CreatePushFields.properties).filter(
+  (field) => !Object.hasOwn(EditPushFields.properties, field),
+);
+
+/**
+ * Reads what changes of a push, by the wire names. A field of a creation that cannot change is refused, so that nobody takes it
+ * for changed.
+ * @returns `files`: those inside the JSON, not yet part of an upload; `removedNames`: of files.
+ * @throws AppError as `readCreatePush`.
+ */
+export function readEditPush(fields: object) {
+  const problems = new Map<string, string>();
+  const given = editPushReader.read(fields, problems);
+  for (const field of fixedFields) {
+    const sent: unknown = Object.hasOwn(fields, field) ? Reflect.get(fields, field) : null;
+    if (sent !== null && sent !== "") problems.set(field, "cannot be changed after the creation.");
+  }
+  const files = decodeFiles(given.files, problems);
+  const { passphrase = "", remove_passphrase: removesPassphrase = false } = given;
+  if (passphrase !== "" && removesPassphrase) problems.set("passphrase", "must not be sent with remove_passphrase.");
+  refuseProblems(problems);
+  assertSize(given.payload ?? "", payloadBytesMax, files);
+  const fieldsGiven = withoutUndefined({
+    payload: given.payload,
+    fields: withTypes(given.fields),
+    expireAfterDays: given.expire_after_days,
+    expireAfterViews: given.expire_after_views,
+    passphrase: removesPassphrase ? null : passphrase || undefined,
+    currentPassphrase: given.current_passphrase,
+    name: given.name,
+    note: given.note,
+  });
+  const request: Omit<EditPush, "upload" | "removedFileIds"> = Object.assign(fieldsGiven, readOptions(given));
+  return { request, files, removedNames: (given.remove_files ?? []).map(({ filename }) => filename) };
+}
+
+function withTypes(fields: readonly Static<typeof PushFieldSchema>[] | undefined): readonly PushField[] | undefined {
+  return fields?.map(({ label, value, type = "text" }) => ({ label, value, type }));
 }
 
 function instantOf(text: string | undefined, problems: Map<string, string>): number | undefined {
@@ -219,6 +300,13 @@ export function refuseProblems(problems: ReadonlyMap<string, string>): void {
 /** `expire_after_days` -> `expireAfterDays`. */
 function domainName(wireName: string): string {
   return wireName.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function decodeFiles(
+  files: readonly Static<typeof JsonFile>[] = [],
+  problems: Map<string, string>,
+): readonly DecodedFile[] {
+  return files.map((file) => decodeFile(file, problems));
 }
 
 function decodeFile(

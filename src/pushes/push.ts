@@ -143,6 +143,8 @@ export interface EditPush extends Partial<PushOptions> {
   readonly name?: string;
   readonly note?: string;
   readonly payload?: string;
+  /** Instead of the payload, also where the push had a text. */
+  readonly fields?: readonly PushField[];
   /** null: remove the passphrase. */
   readonly passphrase?: string | null;
   /** Files to add, already received through `beginUpload`. */

@@ -58,6 +58,8 @@ const creation = JSON.stringify({
   request: { title: "A password", recipient: linkKey.recipient, encryption_check: linkKey.check },
 });
 
+const hasBody = (method: string) => method === "POST" || method === "PATCH";
+
 async function makeRequest(headers: Record<string, string>): Promise<string> {
   const url = "/api/sealpush/requests";
   const answer = await ask({ method: "POST", url, headers: { ...json, ...headers }, payload: creation });
@@ -66,7 +68,7 @@ async function makeRequest(headers: Record<string, string>): Promise<string> {
 }
 
 describe("API token scopes", () => {
-  test.each<Scope>(["create", "read", "expire"])(
+  test.each<Scope>(["create", "read", "edit", "expire"])(
     "a token with only the scope %s may use the routes of this scope and no others",
     async (scope) => {
       const { bearer } = await makeToken({ scopes: [scope] });
@@ -79,8 +81,8 @@ describe("API token scopes", () => {
         const answer = await ask({
           method: route.method,
           url: route.pattern.replace(":url_token", urlToken),
-          headers: { ...bearer, ...(route.method === "POST" ? json : {}) },
-          ...(route.method === "POST" ? { payload: creation } : {}),
+          headers: { ...bearer, ...(hasBody(route.method) ? json : {}) },
+          ...(hasBody(route.method) ? { payload: creation } : {}),
         });
         const at = `${route.method} ${route.pattern}`;
         const refused = route.scope !== null && route.scope !== "any" && route.scope !== scope;
@@ -217,7 +219,7 @@ describe("the tokens page", () => {
       admin: "true",
       digest: "00",
       token: "sp_chosen",
-      scopes: "create read expire",
+      scopes: "create read edit expire",
       id: "77",
       revoked_at: "1",
       expires_at: "9999999999999",

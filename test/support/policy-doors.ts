@@ -51,9 +51,9 @@ export const contentOf: Readonly<Record<KindName, Fields>> = {
   qr: { payload: "the secret" },
 };
 
-async function send(caller: DoorCaller, url: string, payload: object) {
+async function send(caller: DoorCaller, url: string, payload: object, method: "POST" | "PATCH" = "POST") {
   const headers = bearer(caller.token);
-  const answer = await caller.fixture.server.inject({ method: "POST", url, headers, payload });
+  const answer = await caller.fixture.server.inject({ method, url, headers, payload });
   return { status: answer.statusCode, refused: Object.keys(answer.json()) };
 }
 
@@ -146,6 +146,15 @@ export const mailingDoors: readonly (Door & {
 export const editDoors: readonly (Door & {
   readonly edit: (caller: DoorCaller, urlToken: string, fields: Fields) => Promise<number>;
 })[] = [
+  ...v2Operations
+    .filter(({ body }) => body === "edit")
+    .map(({ id, method, path }) => ({
+      ...{ name: id, route: `${method} ${path}`, callers: byToken },
+      async edit(caller: DoorCaller, urlToken: string, push: Fields) {
+        const { status } = await send(caller, path.replace(":url_token", urlToken), { push }, "PATCH");
+        return status === 200 ? 201 : status;
+      },
+    })),
   {
     ...{ name: "the form", route: "POST /p/:token/edit", callers: bySession },
     edit({ origin, cookie }, urlToken, fields) {

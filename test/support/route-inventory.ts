@@ -104,6 +104,7 @@ GET    /api/v2/version                        public
 GET    /api/sealpush                          public
 GET    /api/sealpush/policy                   api          scope:any
 GET    /api/sealpush/presets                  api          scope:any
+PATCH  /api/sealpush/pushes/:url_token        api_token changes scope:edit streams
 GET    /api/sealpush/requests                 api_token scope:read
 GET    /requests                              page_session
 POST   /requests                              page_requester changes

@@ -58,6 +58,56 @@ export type CreatePushRequest = {
   };
 };
 
+export type EditPushRequest = {
+  readonly push: {
+    /** The new secret, with the limits of a creation. Empty, for file: the text goes. */
+    readonly payload?: string;
+    /** An extension of Sealpush, instead of payload, for text and file: a structured secret of 1 to 30 fields. In forms, push[fields] is the list as JSON text. */
+    readonly fields?: readonly ({
+      /** 1 to 64 characters, not only blanks, and no control characters; each only once. */
+      readonly label: string;
+      /** 1 to 65,536 characters. */
+      readonly value: string;
+      /** Default: text. secret is hidden until asked for. otp shows one-time codes: the value is otpauth://totp/ with a base32 secret, SHA1, SHA256 or SHA512, 6 or 8 digits, and a period of 15 to 120 seconds. */
+      readonly type?: "text" | "secret" | "otp";
+    })[];
+    /** Files to add. */
+    readonly files?: readonly ({
+      readonly filename: string;
+      /** Default: the type that the file name implies. */
+      readonly content_type?: string;
+      /** The file's bytes, base64 with padding. */
+      readonly data: string;
+    })[];
+    /** Files to remove, by their names. In forms, push[remove_files] is the list as JSON text. */
+    readonly remove_files?: readonly ({
+      readonly filename: string;
+    })[];
+    /** Counted from the creation; it must not be over. */
+    readonly expire_after_days?: number;
+    /** The total, with the views that were used; one must remain. */
+    readonly expire_after_views?: number;
+    /** Default: the server's for this kind. */
+    readonly deletable_by_viewer?: boolean;
+    /** People are asked to click before the secret is shown and the view is counted. */
+    readonly retrieval_step?: boolean;
+    /** A new passphrase. It is not stored. */
+    readonly passphrase?: string;
+    /** The push needs no passphrase any more. */
+    readonly remove_passphrase?: boolean;
+    /** The passphrase before the change. It is needed if a protected push keeps part of its content. */
+    readonly current_passphrase?: string;
+    /** A label only the owner sees. At most 2,048 characters. */
+    readonly name?: string;
+    /** A remark only the owner sees. At most 65,536 characters. */
+    readonly note?: string;
+    /** An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token whose user has confirmed their email address (on the account's page), and a server that sends email. Default: false. */
+    readonly notify_on_view?: boolean;
+    /** An extension of Sealpush: everybody with the link sees the owner's current confirmed email address, before and after opening. Needs a token whose user has confirmed their email address. Default: false. */
+    readonly sender_shown?: boolean;
+  };
+};
+
 export type Version = {
   readonly application_version: string;
   readonly api_version: "2.1";

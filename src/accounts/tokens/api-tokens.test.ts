@@ -45,7 +45,7 @@ describe("API tokens", () => {
     expect(apiToken).toEqual({
       id: 1,
       name: "deploy",
-      scopes: ["create", "read", "expire"],
+      scopes: ["create", "read", "edit", "expire"],
       expiresAt: null,
       networks: [],
       createdAt: startOfTests,

@@ -6,7 +6,16 @@ import type { BodyIntake } from "../../http/body/body-intake.ts";
 import { sendJson, sendJsonList, sendJsonText } from "../../http/headers.ts";
 import { idempotencyKeyOf, pageOf, urlTokenOf } from "../../http/parameters.ts";
 import type { Policies } from "../../policies/policies.ts";
-import type { ClaimOutcome, CreatePush, ListedPush, Presets, Push, Pushes } from "../../pushes/pushes.ts";
+import type {
+  Actor,
+  ClaimOutcome,
+  CreatePush,
+  EditOutcome,
+  ListedPush,
+  Presets,
+  Push,
+  Pushes,
+} from "../../pushes/pushes.ts";
 import type { Requests } from "../../requests/requests.ts";
 import {
   type LinkParts,
@@ -21,7 +30,7 @@ import {
   presentRevealed,
   presentVersion,
 } from "./presenters.ts";
-import { localeOf, receiveCreatePush, receiveNotifyEmails, receivePassphrase } from "./receive.ts";
+import { localeOf, receiveCreatePush, receiveEditPush, receiveNotifyEmails, receivePassphrase } from "./receive.ts";
 import {
   configuredFeatures,
   type FeaturesAnswer,
@@ -106,6 +115,59 @@ export const notifyEmails: ApiHandler = async (request, reply, deps) => {
   return sendJson(reply, 201, { message: "The link is on its way to the recipients." } satisfies MessageAnswer);
 };
 
+export const edit: ApiHandler = async (request, reply, deps) => {
+  const urlToken = urlTokenOf(request);
+  const { wanted, removedNames, locale } = await receiveEditPush(request, deps);
+  try {
+    const removedFileIds = await fileIdsOf(removedNames, urlToken, request.actor, deps);
+    const edited = await deps.pushes.edit(urlToken, { ...wanted, removedFileIds }, request.actor);
+    if (edited.outcome !== "edited") throw editRefused(edited);
+    return sendJson(reply, 200, presentPush(edited.push, { baseUrl: request.pushBaseUrl, locale }));
+  } finally {
+    await wanted.upload?.abandon();
+  }
+};
+
+/** The files that have these names; none if it is not the caller's push, which the edit refuses. */
+async function fileIdsOf(
+  names: readonly string[],
+  urlToken: string,
+  actor: Actor,
+  { pushes }: Pick<ApiDeps, "pushes">,
+) {
+  const editable = names.length === 0 ? undefined : await pushes.findEditable(urlToken, actor);
+  if (editable === undefined) return [];
+  const unknown = names.filter((name) => !editable.files.some(({ filename }) => filename === name));
+  if (unknown.length > 0) throw invalidFields({ removeFiles: ["must be names of files of this push."] });
+  return editable.files.filter(({ filename }) => names.includes(filename)).map(({ id }) => id);
+}
+
+function editRefused(edit: Exclude<EditOutcome, { outcome: "edited" }>): AppError {
+  switch (edit.outcome) {
+    case "unknown":
+      return new AppError("not_found", "not-found");
+    case "gone":
+      return new AppError("conflict", "The push has ended.");
+    case "changed_meanwhile":
+      return new AppError(
+        "conflict",
+        "The push was changed by another request at the same time. Nothing was changed by this one.",
+      );
+    case "passphrase_required":
+      return invalidFields({ currentPassphrase: ["is needed, because part of the content stays."] });
+    case "wrong_passphrase":
+      return invalidFields({ currentPassphrase: ["is not the passphrase of this push."] });
+    case "too_many_attempts":
+      return tooManyPassphrases(edit);
+    default:
+      return unreachable(edit);
+  }
+}
+
+function tooManyPassphrases({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): AppError {
+  return new AppError("too_many_requests", "Too many passphrases were tried. Try again later.", { retryAfterSeconds });
+}
+
 export const expire: ApiHandler = async (request, reply, deps) => {
   const push = await deps.pushes.expire(urlTokenOf(request), request.actor);
   return sendJson(reply, 200, presentPush(push, linksOf(request)));
@@ -162,9 +224,7 @@ export async function claimView(
     case "wrong_passphrase":
       return { outcome: "refused" };
     case "too_many_attempts":
-      throw new AppError("too_many_requests", "Too many passphrases were tried. Try again later.", {
-        retryAfterSeconds: claimed.retryAfterSeconds,
-      });
+      throw tooManyPassphrases(claimed);
     case "key_used":
       throw invalidFields({
         idempotencyKey: [

@@ -36,6 +36,7 @@ test("the reader's reference has every endpoint with its fields", () => {
     "GET /api/v2/pushes/active",
     "GET /api/v2/pushes/expired",
     "GET /api/v2/pushes/{url_token}",
+    "PATCH /api/sealpush/pushes/{url_token}",
     "DELETE /api/v2/pushes/{url_token}",
     "GET /api/v2/pushes/{url_token}/preview",
     "GET /api/v2/pushes/{url_token}/audit",

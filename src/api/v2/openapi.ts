@@ -18,6 +18,7 @@ interface OpenApiParameter {
 
 const namedSchemas: readonly (readonly [name: string, schema: TSchema])[] = [
   ["CreatePushRequest", requestBodies.push.json],
+  ["EditPushRequest", requestBodies.edit.json],
   ["Version", schemas.VersionAnswer],
   ["Features", schemas.FeaturesAnswer],
   ["Policy", schemas.PolicyAnswer],
@@ -103,7 +104,7 @@ export const describedParameters: Readonly<Record<ParameterName, OpenApiParamete
 };
 
 const scopeMeanings =
-  "Its scopes: create creates pushes and requests, read lists them and their audit logs, expire deletes pushes and closes " +
+  "Its scopes: create creates pushes and requests, read lists them and their audit logs, edit changes pushes, expire deletes pushes and closes " +
   "requests. Retrieving a push and its preview need none.";
 
 /** What this server has of what can be switched off. */

@@ -22,7 +22,7 @@ export type ParameterName =
 /** One endpoint: its route, its part of the OpenAPI file and its entry at /help/api all come from this row. */
 export interface Operation {
   readonly id: string;
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** The path is also served with `.json` appended. */
   readonly path: string;
   readonly access: RouteAccess;
@@ -243,6 +243,35 @@ export const operations: readonly Operation[] = [
       ...notRetrieved,
     },
     handler: handlers.retrieve,
+  },
+  {
+    id: "editPush",
+    method: "PATCH",
+    path: "/api/sealpush/pushes/:url_token",
+    access: "api_token",
+    group: "internal",
+    scope: "edit",
+    changesState: true,
+    retrieval: false,
+    body: "edit",
+    summary: "Change your push",
+    description:
+      "An extension of Sealpush. The link stays, and views that were counted count. What is not sent stays as it is; null counts " +
+      "as not sent, except in booleans, where it is false. New content needs the current passphrase of a protected push, unless " +
+      "content and passphrase are all replaced. An end-to-end push keeps its content. A repeated request adds its files again.",
+    parameters: ["url_token", "push_locale"],
+    answers: {
+      200: { description: "The push, without its secret, name and note.", schema: schemas.PushAnswer },
+      400: refused("Not JSON or not a form, or without an object named push."),
+      ...badToken,
+      ...lacksScope,
+      404: refused("No such push of yours."),
+      409: refused("The push has ended, or another request changed it at the same time."),
+      ...badBody,
+      ...fieldErrors,
+      ...always,
+    },
+    handler: handlers.edit,
   },
   {
     id: "expirePush",

@@ -7,9 +7,23 @@ import type { FormFile } from "../../http/body/multipart.ts";
 import { isReadable, type ReceivedBody, receiveBody, refuseFiles } from "../../http/body/receive-body.ts";
 import { discardBody } from "../../http/discard-body.ts";
 import { idempotencyKeyOf, passphraseOf, queryFields } from "../../http/parameters.ts";
-import { CreatePushFields, readCreatePush, readNotifyEmails, readPassphrase } from "../../http/push-fields.ts";
+import {
+  CreatePushFields,
+  readCreatePush,
+  readEditPush,
+  readNotifyEmails,
+  readPassphrase,
+} from "../../http/push-fields.ts";
 import { findMessages } from "../../i18n/i18n.ts";
-import type { Actor, CreatePush, IncomingFile, LinkDeliveryRequest, Pushes, Upload } from "../../pushes/pushes.ts";
+import type {
+  Actor,
+  CreatePush,
+  EditPush,
+  IncomingFile,
+  LinkDeliveryRequest,
+  Pushes,
+  Upload,
+} from "../../pushes/pushes.ts";
 
 interface ReceiveDeps {
   readonly pushes: Pick<Pushes, "assertMayCreate" | "beginUpload">;
@@ -27,6 +41,8 @@ export interface Envelope {
 }
 
 const pushEnvelope: Envelope = { wrappers: ["push"], mayBeAbsent: true, complete: (fields) => fields };
+
+const editEnvelope: Envelope = { ...pushEnvelope, mayBeAbsent: false };
 
 interface ReceivedPush {
   readonly wanted: CreatePush;
@@ -47,19 +63,47 @@ export async function receiveCreatePush(
 ): Promise<ReceivedPush> {
   // Anonymous requests cannot be repeated: the server does not keep their links.
   const idempotencyKey = request.actor.user === null ? undefined : idempotencyKeyOf(request);
+  const { read, upload, locale } = await receivePush(request, deps, envelope, (fields) => {
+    deps.pushes.assertMayCreate(wantsFiles(fields), request.actor);
+    return readCreatePush(fields);
+  });
+  return { wanted: { ...read.request, idempotencyKey, ...(upload && { upload, mentionsFiles: true }) }, locale };
+}
+
+interface ReceivedEdit {
+  readonly wanted: EditPush;
+  readonly removedNames: readonly string[];
+  readonly locale: string | undefined;
+}
+
+/**
+ * Reads the changes of a push like a new push; the upload must be passed to `pushes.edit` or be abandoned.
+ * @throws AppError as `receiveCreatePush`, and as `readEditPush`.
+ */
+export async function receiveEditPush(request: FastifyRequest, deps: ReceiveDeps): Promise<ReceivedEdit> {
+  const { read, upload, locale } = await receivePush(request, deps, editEnvelope, readEditPush);
+  return { wanted: { ...read.request, ...(upload && { upload }) }, removedNames: read.removedNames, locale };
+}
+
+interface WithFiles {
+  readonly files: readonly (Omit<IncomingFile, "content"> & { readonly bytes: Buffer })[];
+}
+
+/** @param read the fields. */
+async function receivePush<Read extends WithFiles>(
+  request: FastifyRequest,
+  deps: ReceiveDeps,
+  envelope: Envelope,
+  read: (fields: object) => Read,
+) {
   const files = new LazyUpload(deps.pushes, request.actor);
   try {
     const query = queryFields(request);
     const body = await receiveBody(request, deps.bodyIntake, (file) => takeFile(file, envelope, files));
     const fields = envelope.complete(pushFields(body, query, envelope, files.begun !== undefined));
-    deps.pushes.assertMayCreate(wantsFiles(fields), request.actor);
-    const read = readCreatePush(fields);
-    for (const file of read.files) await files.add({ ...file, content: once(file.bytes) });
-    const upload = files.begun === undefined ? {} : { upload: files.begun, mentionsFiles: true };
-    return {
-      wanted: { ...read.request, idempotencyKey, ...upload },
-      locale: pushLocale(body.value) ?? pushLocale(query),
-    };
+    const pushRead = read(fields);
+    for (const file of pushRead.files) await files.add({ ...file, content: once(file.bytes) });
+    return { read: pushRead, upload: files.begun, locale: pushLocale(body.value) ?? pushLocale(query) };
   } catch (error) {
     await files.begun?.abandon();
     throw error;

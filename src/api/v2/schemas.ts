@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { kindNames } from "../../base/push-kinds.ts";
-import { CreatePushFields } from "../../http/push-fields.ts";
+import { CreatePushFields, EditPushFields } from "../../http/push-fields.ts";
 import {
   nonPublicOptionFields,
   ownersOptionAnswers,
@@ -18,6 +18,7 @@ export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 const timestamp = (description: string) => Type.String({ format: "date-time", description });
 
 export const CreatePushRequest = Type.Object({ push: CreatePushFields });
+export const EditPushRequest = Type.Object({ push: EditPushFields });
 
 export const PushFile = Type.Object({
   filename: Type.String(),

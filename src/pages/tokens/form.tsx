@@ -68,12 +68,14 @@ export function scopeWords({ tokens, admin }: Messages, isService: boolean) {
     return {
       create: { label: tokens.mayCreate, hint: service.mayCreateText },
       read: { label: service.mayRead, hint: service.mayReadText },
+      edit: { label: tokens.mayEdit, hint: service.mayEditText },
       expire: { label: tokens.mayExpire, hint: service.mayExpireText },
     } as const;
   }
   return {
     create: { label: tokens.mayCreate, hint: tokens.mayCreateText },
     read: { label: tokens.mayRead, hint: tokens.mayReadText },
+    edit: { label: tokens.mayEdit, hint: tokens.mayEditText },
     expire: { label: tokens.mayExpire, hint: tokens.mayExpireText },
   } as const;
 }

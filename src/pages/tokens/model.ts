@@ -18,7 +18,7 @@ export type TokenField = "name" | "scopes" | "expiresInDays" | "networks" | "pro
 
 export const tokensPath = "/users/token";
 
-export const scopeFields = { create: "may_create", read: "may_read", expire: "may_expire" } as const;
+export const scopeFields = { create: "may_create", read: "may_read", edit: "may_edit", expire: "may_expire" } as const;
 
 export const offeredDays: readonly number[] = [7, 30, 90, 180, 365, 730];
 /** What most programs need; other choices are made by hand. */

@@ -129,8 +129,8 @@ export function checkPayload(payload: string, kind: KindName, problems: Problems
   }
 }
 
-function checkFields(
-  { payload = "", encryption }: CreatePush,
+export function checkFields(
+  { payload = "", encryption }: Pick<CreatePush, "payload" | "encryption">,
   fields: readonly PushField[],
   kind: KindName,
   problems: Problems,

@@ -37,10 +37,14 @@ interface OldContent extends StoredPayload {
   readonly passphraseHash: Buffer | undefined;
 }
 
+export function changesPayload({ payload, fields }: EditPush): boolean {
+  return payload !== undefined || fields !== undefined;
+}
+
 /** Whether the edit changes anything sealed under the push key. */
 export function changesContent(request: EditPush, upload: PendingUpload | undefined): boolean {
   return (
-    request.payload !== undefined ||
+    changesPayload(request) ||
     request.passphrase !== undefined ||
     (request.removedFileIds ?? []).length > 0 ||
     (upload?.fileCount ?? 0) > 0
@@ -62,7 +66,7 @@ export async function sealContent(
   const old = await openOld(deps, edit, now, actor);
   if (old.outcome !== "opened") return old;
   const { request, files, sealed, upload, urlToken } = edit;
-  const { payload, payloadFormat } = request.payload === undefined ? old : storedPayload(request);
+  const { payload, payloadFormat } = changesPayload(request) ? storedPayload(request) : old;
   const { passphraseSalt, passphraseHash } = await nextPassphrase(deps, edit, old, actor);
   const added = positionFiles(upload?.files ?? [], files.present);
   const all = listFiles([...old.keptFiles, ...added]);
@@ -114,7 +118,7 @@ async function openOld(deps: PushDeps, edit: ContentEdit, now: number, actor: Ac
 
 /** The text of a file push is optional, so no new one is required: the old text is removed anyway. */
 function leavesNothing({ sealed, request, files }: ContentEdit): boolean {
-  const payloadGoes = request.payload !== undefined || sealed.row.kind === "file";
+  const payloadGoes = changesPayload(request) || sealed.row.kind === "file";
   return payloadGoes && request.passphrase !== undefined && files.kept.length === 0;
 }
 

@@ -8,6 +8,7 @@ import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { SpentBytes } from "../create/byte-budgets.ts";
 import {
+  checkFields,
   checkPayload,
   checkText,
   type LifetimeLimits,
@@ -17,13 +18,14 @@ import {
 } from "../create/limits.ts";
 import { assertComplete, ownUpload, type PendingUpload, uploadExpired } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
+import { storedPayload } from "../payload.ts";
 import { hasEnded, isProvenOwner, openLabel, toOwnersPush } from "../present-push.ts";
 import type { Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
 import { openOwnedFileDetails, sealLabel } from "../seals.ts";
 import type { ContentChange, PushChange } from "../store/edit-push.ts";
 import { optionsBy, type PushRow, pushes, type SealedPush } from "../store/tables.ts";
-import { changesContent, type EditedFiles, sealContent } from "./edit-content.ts";
+import { changesContent, changesPayload, type EditedFiles, sealContent } from "./edit-content.ts";
 import { findEditViolations } from "./judge-edit.ts";
 
 export function editOperations(deps: PushDeps) {
@@ -100,7 +102,7 @@ async function applyEdit(
 
   let content: ContentChange | undefined;
   if (changesContent(request, upload)) {
-    const payloadBytes = Buffer.byteLength(request.payload ?? "");
+    const payloadBytes = Buffer.byteLength(storedPayload(request).payload);
     await spent.charge(payloadBytes, deps.clock.now());
     await deps.capacity.assertRoomFor(actor, payloadBytes);
     const result = await sealContent(deps, { sealed, urlToken, request, files, upload }, now, actor);
@@ -239,10 +241,11 @@ export function findEditProblems(
   checkText(problems, "note", request.note, noteCharactersMax);
   checkText(problems, "passphrase", request.passphrase ?? undefined, passphraseCharactersMax);
   checkText(problems, "currentPassphrase", request.currentPassphrase, passphraseCharactersMax);
-  if (request.payload !== undefined) {
-    if (!config.kinds[row.kind].enabled) addProblem(problems, "kind", "New content of this kind is switched off.");
-    checkPayload(request.payload, row.kind, problems);
+  if (changesPayload(request) && !config.kinds[row.kind].enabled) {
+    addProblem(problems, "kind", "New content of this kind is switched off.");
   }
+  if (request.fields !== undefined) checkFields(request, request.fields, row.kind, problems);
+  else if (request.payload !== undefined) checkPayload(request.payload, row.kind, problems);
   if (row.encryption !== "none" && (changesContent(request, undefined) || added.length > 0)) {
     addProblem(problems, "payload", "was sealed before it got here, so it cannot be changed: create another push.");
   }

@@ -24,8 +24,8 @@ export async function findEditViolations(
 
 /** New content, files or a new passphrase are judged by every rule but that of the lifetime; otherwise only what changes. */
 function judgedIn({ request, row, addedFiles }: JudgedEdit): Judged {
-  const { expireAfterDays: days, expireAfterViews: views, notifyOnView, payload = "", passphrase } = request;
-  const isNew = payload !== "" || passphrase !== undefined || addedFiles > 0;
+  const { expireAfterDays: days, expireAfterViews: views, notifyOnView, payload = "", fields, passphrase } = request;
+  const isNew = payload !== "" || fields !== undefined || passphrase !== undefined || addedFiles > 0;
   const hasDays = days !== undefined && days !== row.expireAfterDays;
   return {
     ...(hasDays && { lifetime: { ms: days * dayMs, field: "expireAfterDays" } }),
