@@ -43,6 +43,8 @@ export interface AppOptions {
   readonly privateBytes: () => number;
   /** When aborted, a start that waits for the database stops waiting and throws the reason. */
   readonly abandoned?: AbortSignal;
+  /** See `startTimetable`. The caller closes the application. */
+  readonly onSecretsMissed: (error: Error) => void;
 }
 
 export type App = Awaited<ReturnType<typeof buildApp>>;
@@ -70,7 +72,8 @@ export async function buildApp(config: Config, options: AppOptions) {
       const bootCode = await domain.accounts.openFirstRun();
       if (bootCode !== undefined) events.bootCodeMade(bootCode);
     }
-    const timetable = await startTimetable(domain, { ...effects, every: options.every }, events);
+    const { every, onSecretsMissed } = options;
+    const timetable = await startTimetable(domain, { ...effects, every, onSecretsMissed }, events);
     return {
       server: server.fastify,
       /** The second server, for recipients alone; undefined: none is configured. */

@@ -67,9 +67,12 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
     memoryBytes: memoryBytes(),
     privateBytes: readPrivateBytes,
     abandoned: abandoned.signal,
+    onSecretsMissed(error) {
+      if (stop("secrets missed", { graceMs: 0, exitCode: 1 })) reportStop(error.message);
+    },
   });
   onLogLost((code) => {
-    if (stop("log lost", { exitCode: 1 })) reportLostLog(code);
+    if (stop("log lost", { exitCode: 1 })) reportStop(`The log cannot be written any more (${code}).`);
   });
   const removeErrorListeners = onUncaughtError((error) => {
     if (!stop("error", { graceMs: 0, exitCode: 1, error })) process.exit(1);
@@ -152,10 +155,8 @@ function onLogLost(lost: (code: string) => void): void {
   process.stderr.on("error", () => undefined);
 }
 
-function reportLostLog(code: string): void {
-  process.stderr.write(
-    `The log cannot be written any more (${code}). The server finishes running requests and stops.\n`,
-  );
+function reportStop(reason: string): void {
+  process.stderr.write(`${reason} The server finishes running requests and stops.\n`);
 }
 
 /** If the reader is gone, an error event follows the failed write; without a listener it would end the process. */

@@ -12,6 +12,8 @@ export interface RunningProcess {
 export const heartbeatMs = 10 * secondMs;
 /** A process that has missed three heartbeats counts as stopped. */
 const goneAfterMs = 3 * heartbeatMs + secondMs;
+/** A process that was not seen for so long may have counted as stopped: less than `goneAfterMs`, because clocks differ. */
+export const unseenAfterMs = 2 * heartbeatMs + secondMs;
 const forgottenAfterMs = 10 * minuteMs;
 
 const writeBeat = sql<[id: string, activeKeyId: string, keyIds: string, seenAt: number]>(

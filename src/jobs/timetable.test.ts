@@ -6,7 +6,7 @@ import { startMailSink } from "../../test/support/mail-sink.ts";
 import { dayMs, type Every, hourMs, minuteMs, secondMs, systemEvery } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
 import { jobNames } from "../database/job-runs.ts";
-import { createProcessRegistry, heartbeatMs } from "../database/processes.ts";
+import { createProcessRegistry, heartbeatMs, markKey, unseenAfterMs } from "../database/processes.ts";
 import { replaceAccessSecret } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -15,6 +15,11 @@ import { startTimetable } from "./timetable.ts";
 afterEach(() => {
   vi.useRealTimers();
 });
+
+/** No test but those that say otherwise changes secrets. */
+function onSecretsMissed(error: Error): void {
+  throw error;
+}
 
 /** Events as they are, but for the end of a sweep, which the test waits for. */
 function watchSweeps(events: Events) {
@@ -40,7 +45,7 @@ test("reports that nothing is removed after a trusted clock has jumped", async (
   const first = nextSweep();
   const timetable = await startTimetable(
     { ...fixture.domain, clockTrust: new ClockTrust(fixture.clock, () => monotonic) },
-    { ...fixture.effects, every: systemEvery },
+    { ...fixture.effects, every: systemEvery, onSecretsMissed },
     events,
   );
   await first;
@@ -80,7 +85,7 @@ test("unconfirmed accounts, failed emails and requests that a wrong clock makes 
     const { events, nextSweep } = watchSweeps(quietEvents(clock));
     const { every, tick } = manualTimes();
     const swept = nextSweep();
-    const timetable = await startTimetable(watched, { ...effects, every }, events);
+    const timetable = await startTimetable(watched, { ...effects, every, onSecretsMissed }, events);
     await swept;
     // `jobDone` is called just before the next run becomes possible.
     await new Promise(setImmediate);
@@ -115,7 +120,7 @@ test("copies for repeated claims are removed while a sweep hangs", async () => {
   const upkeep = { ...store.upkeep, departedOwners: () => hanging.promise };
   const timetable = await startTimetable(
     { ...fixture.domain, store: { ...store, upkeep } },
-    { ...fixture.effects, every: systemEvery },
+    { ...fixture.effects, every: systemEvery, onSecretsMissed },
     { ...events, jobDone },
   );
   await removed.promise;
@@ -140,7 +145,11 @@ test("a run of a job waits for the one before it, and a stop ends all and record
     stopSignal = stop;
   };
   const replaced = { branding: { ...domain.branding, refresh }, mail: { ...domain.mail, deliverDue } };
-  const timetable = await startTimetable({ ...domain, ...replaced }, { ...effects, every }, quietEvents(clock));
+  const timetable = await startTimetable(
+    { ...domain, ...replaced },
+    { ...effects, every, onSecretsMissed },
+    quietEvents(clock),
+  );
   tick(secondMs);
   tick(secondMs);
   expect(runs).toBe(1);
@@ -173,25 +182,67 @@ test("a process that read the access secret before it was replaced does not star
   await using fixture = await openTestDomain();
   const { domain, effects, clock } = fixture;
   await replaceSecret(fixture);
-  const starting = startTimetable(domain, { ...effects, every: systemEvery }, quietEvents(clock));
+  const starting = startTimetable(domain, { ...effects, every: systemEvery, onSecretsMissed }, quietEvents(clock));
   await expect(starting).rejects.toThrow(replacedSince);
 });
 
-test("a process that was suspended while the access secret was replaced reports it", async () => {
+/** As another process does that seals under a key of its own. */
+async function putForeignKeyToUse({ domain: { db }, clock }: TestDomain): Promise<void> {
+  await db.writeSerialized("keys", (tx) => markKey(tx, "0badc0de", clock.now()));
+}
+
+const lacksForeignKey =
+  "The database is sealed under the master key with id 0badc0de, which is not among the given ones";
+
+test("a process that read the keys before another one put a key to use that it lacks does not start", async () => {
+  await using fixture = await openTestDomain();
+  const { domain, effects, clock } = fixture;
+  await putForeignKeyToUse(fixture);
+  const starting = startTimetable(domain, { ...effects, every: systemEvery, onSecretsMissed }, quietEvents(clock));
+  await expect(starting).rejects.toThrow(lacksForeignKey);
+  expect(await createProcessRegistry(domain.db).running(clock.now())).toEqual([]);
+});
+
+test.each([
+  ["the access secret was replaced", replaceSecret, replacedSince],
+  ["another one put a key to use that it lacks", putForeignKeyToUse, lacksForeignKey],
+])("a process must end that was suspended while %s", async (_, change, message) => {
   await using fixture = await openTestDomain();
   const { domain, effects, clock } = fixture;
   const { every, tick } = manualTimes();
+  const missed: Error[] = [];
   const failures: unknown[] = [];
   const jobFailed: Events["jobFailed"] = (job, error) => {
     if (job === "heartbeat") failures.push(error);
   };
-  const timetable = await startTimetable(domain, { ...effects, every }, { ...quietEvents(clock), jobFailed });
-  await replaceSecret(fixture);
+  const timetable = await startTimetable(
+    domain,
+    { ...effects, every, onSecretsMissed: (error) => missed.push(error) },
+    { ...quietEvents(clock), jobFailed },
+  );
+  await change(fixture);
+  clock.advance(unseenAfterMs + 1);
   const failureOfNext = () => {
     tick(heartbeatMs);
     return failures[0];
   };
-  await expect.poll(failureOfNext).toMatchObject({ message: replacedSince });
+  await expect.poll(failureOfNext).toMatchObject({ message: expect.stringContaining(message) });
+  expect(missed).toEqual(failures);
+  await timetable.stop();
+});
+
+test("a process that others have seen all the time does not end because one without its keys has resumed", async () => {
+  await using fixture = await openTestDomain();
+  const { domain, effects, clock } = fixture;
+  const { every, tick } = manualTimes();
+  const timetable = await startTimetable(domain, { ...effects, every, onSecretsMissed }, quietEvents(clock));
+  await putForeignKeyToUse(fixture);
+  clock.advance(unseenAfterMs);
+  const succeededAt = async () => {
+    tick(heartbeatMs);
+    return (await domain.jobs.list()).find(({ name }) => name === "heartbeat")?.succeededAt;
+  };
+  await expect.poll(succeededAt).toBe(clock.now());
   await timetable.stop();
 });
 
@@ -219,7 +270,7 @@ test("reports the latest start, success and failure of each job, with the class 
   const failing = { ...upkeep, departedOwners: () => Promise.reject(new RangeError("hunter2")) };
   const { every, tick } = manualTimes();
   const failingDomain = { ...domain, store: { ...domain.store, upkeep: failing } };
-  const timetable = await startTimetable(failingDomain, { ...effects, every }, quietEvents(clock));
+  const timetable = await startTimetable(failingDomain, { ...effects, every, onSecretsMissed }, quietEvents(clock));
   const jobOf = async (name: string) => (await domain.jobs.list()).find((job) => job.name === name);
   await expect.poll(() => jobOf("mail")).toMatchObject({ everyMs: 1_000, startedAt: clock.now(), failure: null });
   const startedAt = clock.now();
@@ -242,7 +293,11 @@ test("reports the latest start, success and failure of each job, with the class 
 test("each job has its interval", async () => {
   await using fixture = await openTestDomain();
   const { domain, effects, clock } = fixture;
-  const timetable = await startTimetable(domain, { ...effects, every: manualTimes().every }, quietEvents(clock));
+  const timetable = await startTimetable(
+    domain,
+    { ...effects, every: manualTimes().every, onSecretsMissed },
+    quietEvents(clock),
+  );
   await timetable.stop();
   const jobs = Map.groupBy(await domain.jobs.list(), ({ everyMs }) => everyMs);
   const names = [...jobs].map(([everyMs, group]) => [everyMs / secondMs, group.map(({ name }) => name)]);
@@ -261,7 +316,11 @@ test("expired limits are removed until a batch is not full", async () => {
   const batches = [5_000, 5_000, 17];
   const limits = { ...domain.limits, removeExpired: async () => batches.shift() ?? 0 };
   const { every } = manualTimes();
-  const timetable = await startTimetable({ ...domain, limits }, { ...effects, every }, quietEvents(clock));
+  const timetable = await startTimetable(
+    { ...domain, limits },
+    { ...effects, every, onSecretsMissed },
+    quietEvents(clock),
+  );
   await expect.poll(() => batches).toEqual([]);
   await timetable.stop();
 });

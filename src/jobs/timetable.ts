@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { type Every, hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import type { JobName, JobRun } from "../database/job-runs.ts";
-import { createProcessRegistry, heartbeatMs } from "../database/processes.ts";
+import { createProcessRegistry, heartbeatMs, unseenAfterMs } from "../database/processes.ts";
 import { type Domain, type Effects, followDatabaseClock } from "../domain.ts";
 import { runBulkEndings } from "../pushes/maintenance/bulk-endings.ts";
 import { removeExpiredRetries, removeExpiredTickets, sweep } from "../pushes/maintenance/sweep.ts";
+import { ReplacedSecretError, WrongMasterKeyError } from "../pushes/vault.ts";
 import { type Events, summarizeError } from "../telemetry/events.ts";
 
 const sweepEveryMs = 30 * secondMs;
@@ -29,6 +30,8 @@ const limitsMax = 5_000;
 
 interface TimetableEffects extends Effects {
   readonly every: Every;
+  /** This process has missed a change of the secrets and must end: it cannot open what others seal, or accepts nobody. */
+  readonly onSecretsMissed: (error: Error) => void;
 }
 
 interface Reporting {
@@ -105,16 +108,9 @@ function createWork(domain: Domain, effects: TimetableEffects, { events, log, st
 /** Runs the background jobs. Each job runs immediately and then at its interval; its runs never overlap. */
 export async function startTimetable(domain: Domain, effects: TimetableEffects, events: Events) {
   const abort = new AbortController();
-  const registry = createProcessRegistry(domain.db);
-  const process = { id: randomUUID(), activeKeyId: domain.keyring.ids[0] ?? "", keyIds: domain.keyring.ids };
   const log = createRunLog(effects);
-  const beat = async () => {
-    await registry.beat(process, effects.clock.now());
-    await domain.jobs.record(log.runs());
-    // After each beat: a command that replaces the secret counts a process that was suspended for long as stopped.
-    await domain.vault.assertSameAccess();
-  };
-  await beat();
+  const heart = createHeart(domain, effects, log);
+  await heart.start();
 
   const work = createWork(domain, effects, { events, log, stop: abort.signal });
   const repeat = (name: JobName, everyMs: number, job: () => Promise<unknown>) =>
@@ -143,7 +139,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     repeat("sign-on steps", hourMs, () => domain.accounts.removeExpiredSignOnSteps(expiredStepsMax)),
     repeat("old requests", hourMs, work.removeOldRequests),
     // Last, so that its first run reports all jobs.
-    repeat("heartbeat", heartbeatMs, beat),
+    repeat("heartbeat", heartbeatMs, heart.beat),
   ];
   return {
     /** Waits for running jobs; starts no more. */
@@ -151,9 +147,49 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
       abort.abort();
       await Promise.all(jobs.map((job) => job.stop()));
       await domain.jobs.record(log.runs());
-      await registry.remove(process.id);
+      await heart.stop();
     },
   };
+}
+
+/** Shows this process to others, who change no secrets while it lacks the new ones. */
+function createHeart(domain: Domain, effects: TimetableEffects, log: ReturnType<typeof createRunLog>) {
+  const registry = createProcessRegistry(domain.db);
+  const process = { id: randomUUID(), activeKeyId: domain.keyring.ids[0] ?? "", keyIds: domain.keyring.ids };
+  let seenAt = Number.NEGATIVE_INFINITY;
+  const beat = async () => {
+    const now = effects.clock.now();
+    await registry.beat(process, now);
+    // After the beat, because from now on no change is overlooked; by the time now, because the beat may have been suspended.
+    if (effects.clock.now() - seenAt > unseenAfterMs) await domain.vault.assertSameSecrets();
+    seenAt = now;
+    await domain.jobs.record(log.runs());
+  };
+  const stop = () => registry.remove(process.id);
+  return {
+    /** @throws what `assertSameSecrets` throws. */
+    async start(): Promise<void> {
+      try {
+        await beat();
+      } catch (error) {
+        if (isSecretsMissed(error)) await stop();
+        throw error;
+      }
+    },
+    async beat(): Promise<void> {
+      try {
+        await beat();
+      } catch (error) {
+        if (isSecretsMissed(error)) effects.onSecretsMissed(error);
+        throw error;
+      }
+    },
+    stop,
+  };
+}
+
+function isSecretsMissed(error: unknown): error is Error {
+  return error instanceof WrongMasterKeyError || error instanceof ReplacedSecretError;
 }
 
 type JobInterval = Pick<JobRun, "name" | "everyMs">;

@@ -19,6 +19,13 @@ import type { Sending } from "./smtp.ts";
 
 const attemptsAndDue = sql<[], { attempts: number; dueAt: number }>("SELECT attempts, due_at AS dueAt FROM outbox");
 
+async function runAttempts(mail: ReturnType<typeof openTestMail>, count: number): Promise<void> {
+  for (let attempt = 0; attempt < count; attempt += 1) {
+    await mail.run();
+    mail.clock.advance(hourMs);
+  }
+}
+
 test("a sent email is removed from the outbox", async () => {
   await using mail = openTestMail({ answer: () => accepted });
   await mail.put("ada@example.com");
@@ -107,16 +114,31 @@ test("an email whose key is lost fails with a reason and does not block others",
   }
   await using mail = openTestMail({ folder, answer: () => accepted });
   await mail.put("ada@example.com");
-  await mail.run();
+  await runAttempts(mail, 3);
   expect(mail.recipients()).toEqual(["ada@example.com"]);
   expect(await mail.store.failed(10, 0)).toMatchObject([{ lastError: expect.stringContaining("cannot be opened") }]);
+});
+
+test("an email that a resumed process without its key has met is sent by another one a minute later", async () => {
+  const folder = makeFolder();
+  const newKey = createKeyring([Buffer.alloc(32, 8)], systemRandom);
+  await using mail = openTestMail({ folder, answer: () => accepted, keyring: newKey });
+  await mail.put("ada@example.com");
+  {
+    await using resumed = openTestMail({ folder, answer: () => accepted });
+    await resumed.run();
+    expect(await resumed.store.sizes()).toEqual({ waiting: 1, failed: 0 });
+  }
+  mail.clock.advance(1.25 * minuteMs);
+  await mail.run();
+  expect(mail.recipients()).toEqual(["ada@example.com"]);
 });
 
 test("an email moved to another row cannot be opened", async () => {
   await using mail = openTestMail({ answer: () => accepted });
   await mail.put("ada@example.com");
   await mail.db.autocommit({ retry: "whenNotExecuted" }).run(sql("UPDATE outbox SET id = id + 100"));
-  await mail.run();
+  await runAttempts(mail, 3);
   expect(mail.sent).toEqual([]);
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 1 });
 });
@@ -276,6 +298,7 @@ test("the newest thousand failed emails are kept", async () => {
   const lost = testKeyring.sealMessage("backup manifest", [], Buffer.alloc(1));
   await mail.db.write(async (tx) => {
     for (let n = 0; n < failedMax + 3; n += 1) await mail.store.insert(tx, () => lost, mail.clock.now());
+    await tx.run(sql("UPDATE outbox SET attempts = 2"));
   });
   while ((await mail.store.sizes()).waiting > 0) await mail.run();
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 1_000 });

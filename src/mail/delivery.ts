@@ -87,13 +87,24 @@ function createFates(deps: Deps) {
     return "done";
   }
 
-  async function putOff(stored: StoredEmail, message: Email, failure: MailFailure, maxMs: number): Promise<"done"> {
-    const { content } = message;
+  /** @param message undefined: it cannot be opened. */
+  async function putOff(
+    stored: StoredEmail,
+    message: Email | undefined,
+    failure: MailFailure,
+    maxMs: number,
+  ): Promise<"done"> {
+    const content = message?.content;
     const dueAt = clock.now() + retryAfterMs(stored.attempts, maxMs, deps.random);
     if (dueAt >= uselessFrom(stored, message)) return await giveUp(stored, message, failure);
-    if (content.kind === "push_link") await deps.linkEmails.putOff(content);
+    if (content?.kind === "push_link") await deps.linkEmails.putOff(content);
     await store.postpone(stored, dueAt, failure.sentence);
-    events.mailPutOff({ id: stored.id, kind: content.kind, attempts: stored.attempts, code: failure.code });
+    events.mailPutOff({
+      id: stored.id,
+      kind: content?.kind ?? "unknown",
+      attempts: stored.attempts,
+      code: failure.code,
+    });
     return "done";
   }
 
@@ -110,10 +121,16 @@ function createSending(deps: Deps, onAnswered: () => void) {
   const { store, clock, events } = deps;
   const { settle, giveUp, drop, putOff, withPath } = createFates(deps);
 
+  /** Another process may have its key, if this one was suspended when the key was put to use: see `assertSameSecrets`. */
+  async function keepUnreadable(stored: StoredEmail): Promise<"done"> {
+    if (stored.attempts >= permanentRefusalsMax) return await giveUp(stored, undefined, failures.unreadable);
+    return await putOff(stored, undefined, failures.unreadable, refusedRetryMsMax);
+  }
+
   /** @returns "pause": do not use the mail server again at once. */
   async function deliver(stored: StoredEmail, stop: AbortSignal): Promise<"done" | "pause"> {
     const message = openEmail(deps.keyring, stored.id, stored.emailSealed);
-    if (message === undefined) return await giveUp(stored, undefined, failures.unreadable);
+    if (message === undefined) return await keepUnreadable(stored);
     const { content } = message;
     const expiresAt = linkExpiry(stored, message);
     if (expiresAt !== undefined && clock.now() >= expiresAt) return await giveUp(stored, message, failures.linkOver);
@@ -202,12 +219,12 @@ function retryAfterMs(attempts: number, maxMs: number, random: Random): number {
   return Math.round(doubled * (1 + fraction / 4));
 }
 
-function linkExpiry({ createdAt }: StoredEmail, message: Email): number | undefined {
-  const life = linkLifeOf(message.content.kind);
+function linkExpiry({ createdAt }: StoredEmail, message: Email | undefined): number | undefined {
+  const life = message && linkLifeOf(message.content.kind);
   return life === undefined ? undefined : createdAt + life;
 }
 
-function uselessFrom(stored: StoredEmail, message: Email): number {
+function uselessFrom(stored: StoredEmail, message: Email | undefined): number {
   return linkExpiry(stored, message) ?? stored.createdAt + givenUpAfterMs;
 }
 

@@ -17,6 +17,11 @@ export class WrongMasterKeyError extends Error {
   override readonly name = "WrongMasterKeyError";
 }
 
+/** A command has replaced the access secret since this process read it: it accepts nobody's session or token any more. */
+export class ReplacedSecretError extends Error {
+  override readonly name = "ReplacedSecretError";
+}
+
 /**
  * Secrets of the whole domain, generated once and sealed under the master key. The index secret names and checks links;
  * another one would end every link. The access secret authenticates sessions, tokens and accounts.
@@ -60,9 +65,7 @@ export async function openVault(deps: {
   onForgedRow: (table: string) => void;
 }) {
   const { db, keyring, now } = deps;
-  for (const id of await keysInUse(db)) {
-    if (!keyring.has(id)) throw wrongMasterKey(id, keyring);
-  }
+  await assertKeysInUse(db, keyring);
   const activeId = keyring.ids[0] ?? "";
   if (await isNewDatabase(db.read)) await makeSecrets(deps, activeId);
   const indexSecret = await openDomainSecret(deps, "index_secret");
@@ -75,14 +78,27 @@ export async function openVault(deps: {
     indexKey: (label: string): Buffer => deriveKey(indexSecret, label),
     access: new AccessKeys(accessSecret, deps.onForgedRow),
     ownerCheckOf: ownerChecks(indexSecret),
-    /** For a process that others can see. @throws Error when a command has replaced the access secret since this process read it. */
-    async assertSameAccess(): Promise<void> {
+    /**
+     * For a process that others can see again: while they could not, they may have put a key to use or replaced a secret.
+     * @throws WrongMasterKeyError, ReplacedSecretError.
+     */
+    async assertSameSecrets(): Promise<void> {
+      await assertKeysInUse(db, keyring);
       const found = await openDomainSecret(deps, "access_secret");
       if (!equalDigests(found, accessSecret)) {
-        throw new Error("The access secret was replaced since this server process started: start it again.");
+        throw new ReplacedSecretError(
+          "The access secret was replaced since this server process started: start it again.",
+        );
       }
     },
   };
+}
+
+/** @throws WrongMasterKeyError */
+async function assertKeysInUse(db: Database, keyring: Keyring): Promise<void> {
+  for (const id of await keysInUse(db)) {
+    if (!keyring.has(id)) throw wrongMasterKey(id, keyring);
+  }
 }
 
 /**

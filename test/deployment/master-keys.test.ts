@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { minuteMs, secondMs } from "../../src/base/clock.ts";
 import { AlternatingProxy } from "../support/alternating-proxy.ts";
 import { bearer } from "../support/app.ts";
 import { openDeployment } from "../support/deployment.ts";
@@ -73,6 +74,26 @@ test("without an interruption, the key is given to all processes before any of t
   await expectOpen((await made.json()).url_token, "sealed under the third");
   await expectOpen(kept, "kept");
   await next.stop();
+});
+
+test("a process that was suspended while others put a key to use that it lacks ends when it resumes", async () => {
+  await deployment.restart(keyEnvironment("third", "fourth", "second", "first"));
+  const lacking = await deployment.launchBeside(keyEnvironment("third", "second", "first"));
+  const running = async () =>
+    (await deployment.query("SELECT 1 FROM processes WHERE seen_at > $1", [Date.now() - 31 * secondMs])).length;
+  expect(await running()).toBe(3);
+  process.kill(lacking.pid, "SIGSTOP");
+  await expect.poll(running, { timeout: minuteMs }).toBe(2);
+  const next = await deployment.launchBeside(keyEnvironment("fourth", "third", "second", "first"));
+  process.kill(lacking.pid, "SIGCONT");
+  expect(await lacking.ended).toEqual({ exitCode: 1, signal: null });
+  expect(lacking.logLines.join("\n")).toMatch(
+    /The database is sealed under the master key with id \w+, which is not among the given ones .* stops\./,
+  );
+  // A supervisor that has the new settings starts it again.
+  await (await deployment.launchBeside(keyEnvironment("third", "fourth", "second", "first"))).stop();
+  await next.stop();
+  await expectOpen(await create({ payload: "still served" }), "still served");
 });
 
 test("the access secret is replaced only while no process runs, and both then ask everybody to sign in again", async () => {

@@ -48,6 +48,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     version: "0.0.0-test",
     memoryBytes: options.memoryBytes ?? totalmem(),
     privateBytes: () => 0,
+    onSecretsMissed(error) {
+      throw error;
+    },
   });
   await app.server.ready();
   return {
