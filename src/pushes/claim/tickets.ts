@@ -14,7 +14,7 @@ const digestBytes = 32;
 const ticketShape = /^[A-Za-z0-9_-]{43}$/;
 
 /** Finds the row of a ticket. A ticket is 32 random bytes, so nobody can guess it from its digest. */
-function digestOf({ vault }: Pick<PushDeps, "vault">, ticket: string): Buffer {
+function digestOf({ vault }: PushDeps, ticket: string): Buffer {
   return keyedHash(vault.indexKey("download tickets"), digestBytes, "digest", ticket);
 }
 
@@ -23,7 +23,7 @@ function digestOf({ vault }: Pick<PushDeps, "vault">, ticket: string): Buffer {
  * together. So a ticket opens nothing once its row is gone.
  */
 export async function makeTicket(
-  deps: Pick<PushDeps, "vault" | "random" | "ids" | "config">,
+  deps: PushDeps,
   push: Pick<PushRow, "id" | "ownerId">,
   file: { readonly id: number; readonly key: Buffer },
   now: number,

@@ -28,7 +28,7 @@ interface Judging {
  * @returns the request, with what the rules leave of the server's defaults. @throws AppError invalid_fields.
  */
 export async function judgeCreation(
-  deps: Pick<PushDeps, "emails" | "config">,
+  deps: PushDeps,
   request: CreatePush,
   { kind, receivedAt, policy }: Judging,
   actor: Actor,
@@ -61,10 +61,7 @@ export function limitsUnder(policy: Policy, settings: LifetimeLimits, { answersR
 }
 
 /** The rules for the caller. Answers follow those of the time when their request was made. */
-export function policyFor(
-  { policies }: Pick<PushDeps, "policies">,
-  { user, answersRequest }: Actor,
-): Policy | Promise<Policy> {
+export function policyFor({ policies }: PushDeps, { user, answersRequest }: Actor): Policy | Promise<Policy> {
   return answersRequest === undefined ? policies.of(user) : rulesOfAnswers(answersRequest);
 }
 

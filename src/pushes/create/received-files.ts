@@ -26,13 +26,13 @@ export type UploadedFile = Omit<FileRow & KeyedFile, "keySealed" | "position">;
 
 /** Charges the bytes of a file to its sender's budget while they arrive, and checks that there is space for them. */
 export class ByteMeter {
-  readonly #deps: Pick<PushDeps, "clock" | "capacity">;
+  readonly #deps: UploadDeps;
   readonly #spent: SpentBytes;
   readonly #actor: Actor;
   #uncharged = 0;
   #due = 0;
 
-  constructor(deps: Pick<PushDeps, "clock" | "capacity">, spent: SpentBytes, actor: Actor) {
+  constructor(deps: UploadDeps, spent: SpentBytes, actor: Actor) {
     this.#deps = deps;
     this.#spent = spent;
     this.#actor = actor;

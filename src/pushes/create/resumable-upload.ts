@@ -48,22 +48,20 @@ export type ReceiveOutcome =
   | { readonly outcome: "other_offset"; readonly receivedBytes: number }
   | { readonly outcome: "unknown" };
 
-type Deps = UploadDeps;
-
 /** The address contains no key: the file's key is stored for it, sealed under the address and a master key together. */
-function digestOf({ vault }: Pick<Deps, "vault">, address: string): Buffer {
+function digestOf({ vault }: UploadDeps, address: string): Buffer {
   return keyedHash(vault.indexKey("resumable uploads"), digestBytes, "digest", address);
 }
 
 const rowOf = (upload: Pick<ResumableUpload, "fileId" | "ownerId">) => ({ id: upload.fileId, ownerId: upload.ownerId });
 
-async function findUpload(deps: Deps, address: string, actor: Actor): Promise<ResumableUpload | undefined> {
+async function findUpload(deps: UploadDeps, address: string, actor: Actor): Promise<ResumableUpload | undefined> {
   if (!addressShape.test(address)) return undefined;
   const found = await deps.store.resumableUploads.find(digestOf(deps, address), deps.clock.now());
   return found?.ownerId === (actor.user?.id ?? null) ? found : undefined;
 }
 
-function openKey({ vault }: Deps, upload: ResumableUpload, address: string): Buffer | undefined {
+function openKey({ vault }: UploadDeps, upload: ResumableUpload, address: string): Buffer | undefined {
   return vault.keyring.openJointly(rowSecrets.seals.resumableUpload, rowOf(upload), [address], upload.keySealed);
 }
 
@@ -71,7 +69,11 @@ function openKey({ vault }: Deps, upload: ResumableUpload, address: string): Buf
  * For a push: the file of a complete upload, readable from now on. The upload stays until a push with the file is written.
  * @returns undefined: there is no such upload of this actor. @throws AppError invalid_fields when it is not complete.
  */
-export async function findUploadedFile(deps: Deps, address: string, actor: Actor): Promise<UploadedFile | undefined> {
+export async function findUploadedFile(
+  deps: UploadDeps,
+  address: string,
+  actor: Actor,
+): Promise<UploadedFile | undefined> {
   const upload = await findUpload(deps, address, actor);
   const key = upload && openKey(deps, upload, address);
   if (upload === undefined || key === undefined) return undefined;
@@ -97,7 +99,7 @@ export async function findUploadedFile(deps: Deps, address: string, actor: Actor
   };
 }
 
-function openings(deps: Deps) {
+function openings(deps: UploadDeps) {
   const { clock, config } = deps;
   return {
     /** What an upload that is being received keeps in memory, at most. */
@@ -154,7 +156,7 @@ function openings(deps: Deps) {
   };
 }
 
-function transfers(deps: Deps) {
+function transfers(deps: UploadDeps) {
   const { clock } = deps;
   const uploads = deps.store.resumableUploads;
   return {
@@ -199,13 +201,13 @@ function transfers(deps: Deps) {
   };
 }
 
-export function resumableUploadOperations(deps: Deps) {
+export function resumableUploadOperations(deps: UploadDeps) {
   return { ...openings(deps), ...transfers(deps) };
 }
 
 /** A new key and blob for a file, with its name and type sealed under the key. */
 function newFile(
-  { vault, random }: Deps,
+  { vault, random }: UploadDeps,
   address: string,
   { id, ownerId }: { readonly id: number; readonly ownerId: number | null },
   details: { readonly filename: string; readonly contentType: string },
@@ -224,7 +226,7 @@ function newFile(
 
 /** Writes the first bytes of a file to its new blob. */
 async function writeSealed(
-  deps: Deps,
+  deps: UploadDeps,
   { blobKey, ...file }: OpenedFile,
   content: AsyncIterable<Uint8Array>,
 ): Promise<void> {
@@ -245,13 +247,13 @@ function streamOf({ key, fileId, sizeBytes }: Omit<OpenedFile, "blobKey">): Part
 
 /** One request that writes to an upload. */
 class UploadRun {
-  readonly #deps: Deps;
+  readonly #deps: UploadDeps;
   readonly #address: string;
   readonly #run: number;
   readonly #actor: Actor;
   #extendedAt: number;
 
-  constructor(deps: Deps, address: string, run: number, actor: Actor) {
+  constructor(deps: UploadDeps, address: string, run: number, actor: Actor) {
     this.#deps = deps;
     this.#address = address;
     this.#run = run;
@@ -412,7 +414,7 @@ class IncomingPart implements AsyncIterable<Uint8Array> {
   readonly #content: AsyncIterable<Uint8Array>;
   #left: number;
 
-  constructor(deps: Deps, actor: Actor, content: AsyncIterable<Uint8Array>, bytesMax: number) {
+  constructor(deps: UploadDeps, actor: Actor, content: AsyncIterable<Uint8Array>, bytesMax: number) {
     this.#meter = new ByteMeter(deps, deps.byteBudgets.begin(actor), actor);
     this.#content = content;
     this.#left = bytesMax;

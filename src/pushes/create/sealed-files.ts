@@ -12,7 +12,7 @@ import type { PendingUpload } from "./upload.ts";
  * @throws AppError unavailable.
  */
 export async function findUnsealedFiles(
-  { blobs }: Pick<PushDeps, "blobs">,
+  { blobs }: PushDeps,
   { encryption }: Pick<CreatePush, "encryption">,
   upload: PendingUpload,
 ): Promise<FieldProblems> {

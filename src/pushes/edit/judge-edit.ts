@@ -15,7 +15,7 @@ interface JudgedEdit {
 
 /** @param request valid, and without what is no change. @returns what breaks the rules, by field; empty: nothing. */
 export async function findEditViolations(
-  { policies }: Pick<PushDeps, "policies">,
+  { policies }: PushDeps,
   { request, row, addedFiles }: JudgedEdit,
   { user }: Actor,
 ): Promise<FieldProblems> {

@@ -61,7 +61,7 @@ function selects({ network, createdBefore, largerThanBytes, owners }: Selection)
   };
 }
 
-export function bulkEndingOperations(deps: Pick<PushDeps, "clock" | "store">) {
+export function bulkEndingOperations(deps: PushDeps) {
   const { clock, store } = deps;
   const turns = new CooperativeQueue();
   return {

@@ -223,7 +223,7 @@ async function repeat(
 const releasedRows = 100;
 const ownersAtOnce = 100;
 
-export function ownerOperations(deps: Pick<PushDeps, "clock" | "store">) {
+export function ownerOperations(deps: PushDeps) {
   return {
     /** How many pushes of the owner can still be opened, at most `countedMax`. */
     countLive: (ownerId: number, countedMax: number): Promise<number> =>

@@ -61,7 +61,7 @@ function isLanguage(tag: string): boolean {
 
 /** Finds the reasons why this caller cannot have the link of a new push mailed. */
 export function findLinkDeliveryProblems(
-  { emails }: Pick<PushDeps, "emails">,
+  { emails }: PushDeps,
   request: AskedLinkDelivery & Pick<CreatePush, "encryption">,
   { user }: Pick<Actor, "user">,
 ): FieldProblems {

@@ -3,20 +3,18 @@ import { hasProvenOwner } from "../present-push.ts";
 import type { Push } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
 
-type SenderDeps = Pick<PushDeps, "emails" | "vault">;
-
 /**
  * The address that everybody with the link may see; null: none. A push whose owner was changed in the database shows none:
  * recipients trust the address.
  */
-export async function senderOf({ emails, vault }: SenderDeps, row: PushRow, urlToken: string): Promise<string | null> {
+export async function senderOf({ emails, vault }: PushDeps, row: PushRow, urlToken: string): Promise<string | null> {
   const { ownerId, senderShown, isAnswer } = row;
   if (!senderShown || isAnswer === 1 || ownerId === null || !hasProvenOwner(row, urlToken, vault)) return null;
   const owner = await emails.findOwner(ownerId);
   return owner?.isConfirmed === true && !owner.isDisabled ? owner.email : null;
 }
 
-export function senderOperations(deps: SenderDeps & Pick<PushDeps, "store">) {
+export function senderOperations(deps: PushDeps) {
   return {
     /** See `senderOf`. A push that has ended shows none. */
     async findSender({ urlToken, showsSender, expired }: Push): Promise<string | null> {
