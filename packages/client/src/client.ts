@@ -14,7 +14,7 @@ import { ClientError } from "./errors.ts";
 import { openLabels } from "./labels.ts";
 import { type LinkParts, readLink, serverOf, urlTokenIn } from "./link.ts";
 import { formBody, type NewFile, type Progress } from "./multipart.ts";
-import type { Foreign, NewPush, Retrieved } from "./push-types.ts";
+import type { Foreign, NewPush, PushChanges, Retrieved } from "./push-types.ts";
 import { randomHex } from "./random-hex.ts";
 import { Requests } from "./requests.ts";
 import { ignoredField } from "./restricting-fields.ts";
@@ -34,7 +34,7 @@ export { ClientError, type ClientErrorCode } from "./errors.ts";
 export { type Expiry, expiryOf } from "./expiry.ts";
 export { openLabels } from "./labels.ts";
 export { type PasswordOptions, randomPassword } from "./password.ts";
-export type { NewPush, Retrieved } from "./push-types.ts";
+export type { NewPush, PushChanges, Retrieved } from "./push-types.ts";
 export type { AnswersOptions, CreatedRequest, FoundRequest, NewAnswer, NewRequest } from "./request-types.ts";
 export { isSealedLabel } from "./sealed-label.ts";
 export type { CallOptions } from "./transport.ts";
@@ -159,13 +159,11 @@ export class SealpushClient {
       throw new ClientError("invalid", "This server does not know presets. Nothing was sent.");
     }
     const { path, wrapper } = api === "v2" ? { path: "/api/v2/pushes", wrapper: "push" } : endpointsOfV1(push);
-    const { files = [], ...fields } = push;
     const answer = await this.#transport.send({
       method: "POST",
       path: this.#withLanguage(path),
       headers: isKeyed ? { "idempotency-key": randomHex() } : {},
-      body: () =>
-        files.length === 0 ? jsonBody({ [wrapper]: fields }) : formOf(wrapper, fields, files, options.onProgress),
+      body: () => bodyOf(wrapper, push, options.onProgress),
       repetition: isKeyed ? "with_key" : "never",
       signal: options.signal,
     });
@@ -277,6 +275,20 @@ export class SealpushClient {
     const answer = await this.#get(`${await this.#pathOf(state, "", options)}?page=${page}`, options);
     if (!Array.isArray(answer.value)) throw otherProgram(answer);
     return answer.value.map((push: unknown) => this.#pushIn<OwnedPush>({ status: answer.status, value: push }));
+  }
+
+  /**
+   * Changes an own push. What is not named stays as it is, the link too. Only Sealpush can.
+   * @throws ClientError not_found on other servers; invalid if part of a protected push is to stay and `current_passphrase` is missing or wrong.
+   */
+  async edit(
+    push: string,
+    changes: PushChanges,
+    { onProgress, signal }: Pick<CreateOptions, "onProgress" | "signal"> = {},
+  ): Promise<Foreign<Push>> {
+    const path = this.#withLanguage(`/api/sealpush/pushes/${urlTokenIn(push, this.server)}`);
+    const body = () => bodyOf("push", changes, onProgress);
+    return this.#pushIn<Push>(await this.#transport.send({ method: "PATCH", path, body, repetition: "never", signal }));
   }
 
   /** Ends a push at once: an own one, or one that its viewers may delete. */
@@ -421,16 +433,13 @@ function endpointsOfV1({ kind, files = [] }: NewPush): { readonly path: string; 
   return kind === "url" ? { path: "/r.json", wrapper: "url" } : { path: "/p.json", wrapper: "password" };
 }
 
-function jsonBody(value: object): RequestBody {
-  return { content: JSON.stringify(value), type: "application/json" };
-}
-
-function formOf(
+/** JSON, or a form if there are files. */
+function bodyOf(
   wrapper: string,
-  fields: Omit<NewPush, "files">,
-  files: readonly NewFile[],
+  { files = [], ...fields }: NewPush | PushChanges,
   onProgress: Progress | undefined,
-): Promise<RequestBody> {
+): RequestBody | Promise<RequestBody> {
+  if (files.length === 0) return { content: JSON.stringify({ [wrapper]: fields }), type: "application/json" };
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   const texts = given.map(([name, value]) => [`${wrapper}[${name}]`, formText(value)] as const);
   return formBody(texts, `${wrapper}[files][]`, files, onProgress);

@@ -1,4 +1,4 @@
-import type { CreatePushRequest, Push, RetrievedPush } from "./api-types.ts";
+import type { CreatePushRequest, EditPushRequest, Push, RetrievedPush } from "./api-types.ts";
 import type { FileToDownload } from "./download.ts";
 import type { NewFile } from "./multipart.ts";
 
@@ -7,6 +7,9 @@ export type Foreign<Answer extends Push> = Omit<Answer, "kind" | "expires_at"> &
   Partial<Pick<Answer, "kind" | "expires_at">>;
 
 export type NewPush = Omit<CreatePushRequest["push"], "files"> & { readonly files?: readonly NewFile[] };
+
+/** Files are added. */
+export type PushChanges = Omit<EditPushRequest["push"], "files"> & { readonly files?: readonly NewFile[] };
 
 export type Retrieved = Omit<Foreign<RetrievedPush>, "files"> & {
   readonly files: readonly (RetrievedPush["files"][number] & FileToDownload)[];

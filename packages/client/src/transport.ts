@@ -18,7 +18,7 @@ export interface RequestBody {
 type Repetition = "always" | "with_key" | "never";
 
 export interface ApiRequest {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** From the root of the server. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -34,6 +34,31 @@ function expectUnlogged({ logLines }: TestApp, ...secrets: readonly string[]): v
   for (const secret of secrets) expect(log).not.toContain(secret);
 }
 
+test("an own push is changed, with files and without", async () => {
+  const { app, owner, connect } = await startServer();
+  const client = owner();
+  const made = await client.create({ payload: "old", passphrase: "one", expire_after_views: 9 });
+  const refused = await refusalOf(client.edit(made.html_url, { payload: "new" }));
+  expect([refused.code, refused.fields]).toEqual([
+    "invalid",
+    { current_passphrase: ["is needed, because part of the content stays."] },
+  ]);
+  const changes = { fields: [{ label: "User", value: "ada" }], current_passphrase: "one", expire_after_views: 5 };
+  expect(await client.edit(made.html_url, changes)).toMatchObject({ html_url: made.html_url, expire_after_views: 5 });
+  const files = [{ filename: "a.txt", content: new Blob(["in a"]) }];
+  await client.edit(made.url_token, { files, name: "for Ada", remove_passphrase: true, current_passphrase: "one" });
+  const opened = await connect().retrieve(made.html_url);
+  expect(opened).toMatchObject({ fields: [{ label: "User", value: "ada" }], files: [{ filename: "a.txt" }] });
+  await client.edit(made.url_token, { remove_files: [{ filename: "a.txt" }] });
+  expect(await connect().retrieve(made.html_url)).toMatchObject({
+    payload: "User: ada",
+    files: [],
+    views_remaining: 3,
+  });
+  expect((await refusalOf(connect().edit(made.html_url, { payload: "x" }))).code).toBe("unauthorized");
+  expectUnlogged(app, "for Ada", made.url_token);
+});
+
 describe.each(["v2", "v1"] as const)("API %s", (api) => {
   test("a push is created, listed, previewed, retrieved, audited and ended", async () => {
     const { owner, connect, server } = await startServer();
