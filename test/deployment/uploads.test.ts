@@ -1,4 +1,5 @@
-import { type ClientRequest, request as httpRequest } from "node:http";
+import { once } from "node:events";
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { beforeAll, describe, expect, test } from "vitest";
 import { patternBytes } from "../../src/crypto/stream-test-support.ts";
 import { processHeader } from "../support/alternating-proxy.ts";
@@ -8,6 +9,11 @@ import { pushForm } from "../support/owner-requests.ts";
 
 const mebibyte = 1024 ** 2;
 const bytes = patternBytes(12 * mebibyte);
+
+async function answerOf(request: ClientRequest): Promise<IncomingMessage> {
+  const [answer] = (await once(request, "response")) as [IncomingMessage];
+  return answer.resume();
+}
 
 /** A browser that sends a file in several requests. */
 class Sender {
@@ -140,5 +146,20 @@ describe.each(["folder", "bucket"] as const)("with files in one %s", (files) => 
     await closed;
     const expected = Buffer.concat([other.subarray(0, offset), bytes.subarray(offset)]);
     for (const _ of ["each", "process"]) await sender.expectFiles(urlToken, ["plan.bin"], expected);
+  });
+
+  test("a process that was suspended answers with the offset that the other one has reached", async () => {
+    const path = await sender.open("plan.bin");
+    const unended = sender.sendUnended(path, 0);
+    const answered = answerOf(unended);
+    await sender.untilAcknowledged(path);
+    await deployment.whileSuspended(0, async () => {
+      await deployment.query("UPDATE resumable_uploads SET run_until = 0");
+      expect(await sender.send(path, await sender.offset(path))).toBe(204);
+    });
+    unended.end(bytes.subarray(11 * mebibyte));
+    const { statusCode, headers } = await answered;
+    expect([statusCode, headers["upload-offset"]]).toEqual([409, String(bytes.length)]);
+    await sender.expectFiles(await sender.push([path]), ["plan.bin"]);
   });
 });

@@ -270,11 +270,18 @@ class UploadRun {
 
   async #receive(found: ResumableUpload, incoming: IncomingPart): Promise<ReceiveOutcome> {
     const file = found.run === 0 ? this.#continued(found) : await storing(this.#resealed(found));
-    if (file === undefined) return { outcome: "unknown" };
+    if (file === undefined) return await this.#ended();
     const received = await this.#write(found, file, incoming);
     const expiresAt = received === undefined ? undefined : await this.#acknowledge(found, file, received, false);
-    if (received === undefined || expiresAt === undefined) return { outcome: "unknown" };
+    if (received === undefined || expiresAt === undefined) return await this.#ended();
     return { outcome: "received", receivedBytes: received, expiresAt };
+  }
+
+  /** The upload was removed, or its key is missing; or another request writes to it now, and the sender can continue. */
+  async #ended(): Promise<ReceiveOutcome> {
+    const upload = await findUpload(this.#deps, this.#address, this.#actor);
+    if (upload === undefined || upload.run === this.#run) return { outcome: "unknown" };
+    return { outcome: "other_offset", receivedBytes: upload.receivedBytes };
   }
 
   /** Ends the run, so that the next request need not wait for its time. */
@@ -283,10 +290,11 @@ class UploadRun {
     if (error instanceof BlobMissingError || error instanceof SealBrokenError) {
       // The store has lost acknowledged bytes: the sender has to begin again. Or another run has replaced this one's blob.
       await resumableUploads.discard(digest, this.#run);
-      return { outcome: "unknown" };
+      return await this.#ended();
     }
     try {
-      await resumableUploads.release(digest, this.#run);
+      // The store refuses a writer that another run has replaced.
+      if (!(await resumableUploads.release(digest, this.#run))) return await this.#ended();
     } catch (failure) {
       // While the database does not answer, only its time ends the run.
       if (!(failure instanceof AppError && failure.code === "unavailable")) throw failure;

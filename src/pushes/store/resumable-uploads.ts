@@ -163,8 +163,12 @@ function uploadRows(db: Pick<Database, "read" | "write" | "writeSerialized">) {
         await tx.run(touchUpload, now, blobKey);
         return true;
       }),
-    /** Ends a run that failed. The next one still finds it: bytes may be sealed that were not acknowledged. */
-    release: (digest: Buffer, run: number) => db.write((tx) => tx.run(extendRun, 0, digest, run)),
+    /**
+     * Ends a run that failed. The next one still finds it: bytes may be sealed that were not acknowledged.
+     * @returns false: the upload was removed, or another request has begun a run.
+     */
+    release: (digest: Buffer, run: number): Promise<boolean> =>
+      db.write(async (tx) => (await tx.run(extendRun, 0, digest, run)) === 1),
   };
 }
 
