@@ -158,6 +158,15 @@ describe("the gateway on a second port", () => {
     expect(await program.run(["open", `${link}#${key}`])).toMatchObject({ exitCode: 0, stdout: "quartz" });
   });
 
+  test("is asked through API v2 by a client whose first calls found nothing", async () => {
+    const fields = [{ label: "Password", value: "lantern", type: "secret" as const }];
+    const structured = await create(running.app, { fields });
+    const client = new SealpushClient({ server: running.origin });
+    await expect(client.version()).rejects.toMatchObject({ code: "not_found" });
+    await expect(client.retrieve("unknown")).rejects.toMatchObject({ code: "not_found" });
+    expect(await client.retrieve(structured.url_token)).toMatchObject({ fields });
+  });
+
   test("redirects old addresses only to what it serves", async () => {
     const { url_token: token } = await create(running.app, { payload: "quartz", retrieval_step: true });
     const ask = async (path: string) => {

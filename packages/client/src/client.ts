@@ -373,28 +373,38 @@ export class SealpushClient {
 
   /** @param ofPush an address that only servers with API v2 have. */
   #apiVersion(options: { readonly signal?: AbortSignal | undefined }, ofPush?: string): Promise<ApiVersion> {
-    this.#api ??= this.#findApiVersion(options, ofPush).catch((error: unknown) => {
-      this.#api = undefined;
-      throw error;
-    });
+    this.#api ??= this.#findApiVersion(options, ofPush).then(
+      ({ api, isCertain }) => {
+        if (!isCertain) this.#api = undefined;
+        return api;
+      },
+      (error: unknown) => {
+        this.#api = undefined;
+        throw error;
+      },
+    );
     return this.#api;
   }
 
-  /** Servers before API v2 have no such version, and neither does a public gateway, which only has what recipients need. */
+  /**
+   * Servers before API v2 have no such version, and neither does a public gateway, which only has what recipients need.
+   * `isCertain` is false if all that was asked for is missing: a gateway answers so for a push that it does not know.
+   */
   async #findApiVersion(
     { signal }: { readonly signal?: AbortSignal | undefined },
     ofPush: string | undefined,
-  ): Promise<ApiVersion> {
-    const answer = await this.#transport.send({ ...toRead("/api/v2/version"), signal });
-    if (answer.status === 200 && textAt(answer.value, "api_version")?.startsWith("2.") === true) return "v2";
-    if (answer.status === 404) {
-      if (ofPush === undefined) return "v1";
-      const known = await this.#transport.send({ ...toRead(ofPush), signal });
-      // Not taken for the older API, with which a view would be spent without a look at the key.
-      if (known.status >= 500) throw errorOf(known);
-      return known.status === 200 ? "v2" : "v1";
-    }
-    throw answer.status === 200 ? otherProgram(answer) : errorOf(answer);
+  ): Promise<{ readonly api: ApiVersion; readonly isCertain: boolean }> {
+    const read = (path: string) => this.#transport.send({ ...toRead(path), signal });
+    const answer = await read("/api/v2/version");
+    const version = textAt(answer.value, "api_version");
+    if (answer.status === 200 && version?.startsWith("2.") === true) return { api: "v2", isCertain: true };
+    if (answer.status !== 404) throw answer.status === 200 ? otherProgram(answer) : errorOf(answer);
+    const known = ofPush === undefined ? undefined : await read(ofPush);
+    if (known?.status === 200) return { api: "v2", isCertain: true };
+    // Not taken for the older API, with which a view would be spent without a look at the key.
+    if (known !== undefined && known.status !== 404) throw errorOf(known);
+    const older = await read("/api/v1/version.json");
+    return { api: "v1", isCertain: textAt(older.value, "application_version") !== undefined };
   }
 
   #withLanguage(path: string): string {
