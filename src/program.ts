@@ -8,6 +8,7 @@ import { readPrivateBytes } from "./base/memory-shortage.ts";
 import { systemRandom } from "./base/random.ts";
 import type { CliIo } from "./cli/cli-io.ts";
 import type { Config } from "./config/config.ts";
+import { systemReason } from "./config/system-error.ts";
 import type { Effects } from "./domain.ts";
 import { terminalLog } from "./telemetry/terminal-log.ts";
 
@@ -195,7 +196,7 @@ function print(text: string): void {
     isOutputWatched = true;
     process.stdout.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") return;
-      process.stderr.write(`Standard output cannot be written (${error.code}).\n`);
+      process.stderr.write(`Standard output cannot be written (${systemReason(error)}).\n`);
       process.exit(1);
     });
   }

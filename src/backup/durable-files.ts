@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { type FileHandle, link, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { systemErrorCode } from "../config/system-error.ts";
+import { systemErrorCode, systemReason } from "../config/system-error.ts";
 
 /** A backup cannot be created, is not valid or cannot be restored. The message is a sentence for the operator. */
 export class BackupError extends Error {
@@ -118,7 +118,7 @@ export async function describeFailure<T>(path: string, what: string, work: () =>
     if (code === undefined) throw error;
     if (code === "EEXIST")
       throw new BackupError(`${path} exists already, and nothing is overwritten.`, { cause: error });
-    throw new BackupError(`${path} cannot be ${what} (${code}).`, { cause: error });
+    throw new BackupError(`${path} cannot be ${what} (${systemReason(error)}).`, { cause: error });
   }
 }
 

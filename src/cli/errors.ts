@@ -1,5 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import { systemErrorCode } from "../config/system-error.ts";
+import { systemErrorCode, systemReason } from "../config/system-error.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 
 /** The command cannot be executed; the message is one sentence for the operator. */
@@ -49,10 +49,13 @@ function systemRefusal(error: Error): string | undefined {
   const { syscall, path, address, port } = { ...error } as Readonly<Record<string, unknown>>;
   if (syscall === "listen") {
     const listenAddress = port === undefined ? `${address}` : `${address} port ${port}`;
-    const reason = code === "EADDRINUSE" ? "another process already listens there" : code;
+    const reason = code === "EADDRINUSE" ? "another process already listens there" : systemReason(error);
     return `The server cannot listen on ${listenAddress} (${reason}): check HOST and PORT.`;
   }
-  return typeof path === "string" ? `${oneLine(path)} cannot be used (${code}).` : undefined;
+  if (typeof path !== "string") return undefined;
+  return code === "ENOENT"
+    ? `${oneLine(path)} does not exist.`
+    : `${oneLine(path)} cannot be used (${systemReason(error)}).`;
 }
 
 function driverCode(error: unknown): string | undefined {

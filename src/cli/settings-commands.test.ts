@@ -71,7 +71,11 @@ describe("config check", () => {
     expect(run.stdout).toContain("HOST = 127.0.0.1 (default)\n");
     expect(run.stdout).not.toContain(masterKey);
     const missing = await cli.run(["config", "check", "--env-file", `${file}.none`]);
-    expect(missing).toEqual({ exitCode: 1, stdout: "", stderr: `${file}.none cannot be read (ENOENT).\n` });
+    expect(missing).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: `${file}.none cannot be read (no such file or folder).\n`,
+    });
   });
 
   it("lists the effect of every name in a file, without secret values", async () => {

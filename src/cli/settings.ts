@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { parseEnvFile } from "../config/env-file.ts";
 import { type LoadResult, loadConfig } from "../config/load-config.ts";
-import { systemErrorCode } from "../config/system-error.ts";
+import { systemReason } from "../config/system-error.ts";
 import type { CliIo } from "./cli-io.ts";
 import { CommandRefused, WrongSettings } from "./errors.ts";
 
@@ -32,8 +32,8 @@ export function readTextFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === undefined) throw error;
-    throw new CommandRefused(`${path} cannot be read (${code}).`);
+    const reason = systemReason(error);
+    if (reason === undefined) throw error;
+    throw new CommandRefused(`${path} cannot be read (${reason}).`);
   }
 }

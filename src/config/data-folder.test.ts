@@ -16,10 +16,12 @@ describe("the data folder", () => {
     const file = join(makeFolder(), "file");
     writeFileSync(file, "");
     expect(() => makeDataFolder(file)).toThrow(`${file} is not a folder: check DATA_DIR.`);
-    expect(() => makeDataFolder(join(file, "data"))).toThrow(/cannot be created \(ENOTDIR\): check DATA_DIR\.$/);
+    expect(() => makeDataFolder(join(file, "data"))).toThrow(/cannot be created \(not a folder\): check DATA_DIR\.$/);
   });
 
   it.runIf(process.platform === "linux")("is refused at once if its parent folder does not allow new folders", () => {
-    expect(() => makeDataFolder("/proc/sealpush/data")).toThrow(/cannot be created \(ENOENT\): check DATA_DIR\.$/);
+    expect(() => makeDataFolder("/proc/sealpush/data")).toThrow(
+      /cannot be created \(no such file or folder\): check DATA_DIR\.$/,
+    );
   });
 });

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { systemErrorCode } from "./system-error.ts";
+import { systemErrorCode, systemReason } from "./system-error.ts";
 
 /**
  * Makes the data folder, accessible to its user alone, and its missing parents; an existing folder is left unchanged.
@@ -20,9 +20,9 @@ export function makeDataFolder(dataDir: string): void {
   try {
     makeFolder(dataDir);
   } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === undefined) throw error;
-    throw new Error(`The data folder ${dataDir} cannot be created (${code}): check DATA_DIR.`, { cause: error });
+    const reason = systemReason(error);
+    if (reason === undefined) throw error;
+    throw new Error(`The data folder ${dataDir} cannot be created (${reason}): check DATA_DIR.`, { cause: error });
   }
   if (!statSync(dataDir).isDirectory()) throw new Error(`${dataDir} is not a folder: check DATA_DIR.`);
 }
@@ -89,8 +89,8 @@ export function recordMovedIn(dataDir: string, database: string): void {
     writeFileSync(path, `${database}\n`, { mode: 0o600, flush: true });
     syncFolder(dataDir);
   } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === undefined) throw error;
-    throw new Error(`${path} cannot be written (${code}): make ${dataDir} writable.`, { cause: error });
+    const reason = systemReason(error);
+    if (reason === undefined) throw error;
+    throw new Error(`${path} cannot be written (${reason}): make ${dataDir} writable.`, { cause: error });
   }
 }

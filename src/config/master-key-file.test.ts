@@ -129,16 +129,16 @@ describe("the master key file", () => {
 
   it("reports in one sentence why it cannot be read or created", () => {
     mkdirSync(path);
-    expect(() => readOrMakeMasterKeyFile(folder, unused)).toThrow(/master\.key cannot be read \(EISDIR\)\.$/);
+    expect(() => readOrMakeMasterKeyFile(folder, unused)).toThrow(/master\.key cannot be read \(it is a folder\)\.$/);
 
     const file = join(folder, "file");
     writeFileSync(file, "");
-    expect(() => readOrMakeMasterKeyFile(file, unused)).toThrow(/cannot be read \(ENOTDIR\)\.$/);
+    expect(() => readOrMakeMasterKeyFile(file, unused)).toThrow(/cannot be read \(not a folder\)\.$/);
 
     const nowhere = join(folder, "nowhere");
     symlinkSync(join(folder, "missing", "deeper"), nowhere);
     expect(() => readOrMakeMasterKeyFile(nowhere, counting())).toThrow(
-      /cannot be created \(E[A-Z]+\): .*PWPUSH_MASTER_KEY\.$/,
+      /cannot be created \(no such file or folder\): .*PWPUSH_MASTER_KEY\.$/,
     );
   });
 

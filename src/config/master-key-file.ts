@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import type { Random } from "../base/random.ts";
 import { makeDataFolder, syncFolder } from "./data-folder.ts";
-import { systemErrorCode } from "./system-error.ts";
+import { systemErrorCode, systemReason } from "./system-error.ts";
 
 export interface MasterKeyFile {
   /** 32 bytes. */
@@ -68,7 +68,7 @@ function readSmallFile(path: string): { text: string; mode: number } | undefined
     const code = systemErrorCode(error);
     if (code === "ENOENT") return undefined;
     if (code === undefined) throw error;
-    throw new Error(`${path} cannot be read (${code}).`, { cause: error });
+    throw new Error(`${path} cannot be read (${systemReason(error)}).`, { cause: error });
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
@@ -96,9 +96,9 @@ function makeKey(dataDir: string, path: string, random: Random): boolean {
     syncFolder(dataDir);
     return made;
   } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === undefined) throw error;
-    throw new Error(`${path} cannot be created (${code}): make ${dataDir} writable, or set PWPUSH_MASTER_KEY.`, {
+    const reason = systemReason(error);
+    if (reason === undefined) throw error;
+    throw new Error(`${path} cannot be created (${reason}): make ${dataDir} writable, or set PWPUSH_MASTER_KEY.`, {
       cause: error,
     });
   } finally {

@@ -37,7 +37,7 @@ describe("a secret in a file", () => {
   it("is refused if the file is missing, empty or too large", () => {
     const environment = { PWP__OIDC__CLIENT_SECRET_FILE: "/run/oidc" };
     expect(mistakesOf(environment)).toEqual([
-      'PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which cannot be read (ENOENT).',
+      'PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which cannot be read (no such file or folder).',
     ]);
     expect(mistakesOf(environment, filesWith(" \n"))).toEqual([
       'PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which is empty.',

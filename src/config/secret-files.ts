@@ -1,5 +1,5 @@
 import { type Environment, printable, type Setting, type SettingReport } from "./setting.ts";
-import { systemErrorCode } from "./system-error.ts";
+import { systemReason } from "./system-error.ts";
 
 /** Returns the text of a file. @throws the operating system's error. */
 export type ReadFile = (path: string) => string;
@@ -18,9 +18,9 @@ export function readSecretFile(env: string, path: string, readFile: ReadFile): S
     if (text.length <= fileCharactersMax) return { ok: true, text };
     return { ok: false, mistake: `${subject} is too large for a secret.` };
   } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === undefined) throw error;
-    return { ok: false, mistake: `${subject} cannot be read (${code}).` };
+    const reason = systemReason(error);
+    if (reason === undefined) throw error;
+    return { ok: false, mistake: `${subject} cannot be read (${reason}).` };
   }
 }
 

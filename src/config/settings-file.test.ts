@@ -94,7 +94,9 @@ brand:
 
   it("stops the start if it is missing, broken or has a wrong value", () => {
     const PWP_SETTINGS_FILE = "/etc/settings.yml";
-    expect(mistakesOf({ PWP_SETTINGS_FILE })).toEqual(["The settings file /etc/settings.yml cannot be read (ENOENT)."]);
+    expect(mistakesOf({ PWP_SETTINGS_FILE })).toEqual([
+      "The settings file /etc/settings.yml cannot be read (no such file or folder).",
+    ]);
     const broken = files({ [PWP_SETTINGS_FILE]: "a: 1\nb: [s3cret" });
     expect(mistakesOf({ PWP_SETTINGS_FILE }, broken)).toEqual([
       expect.stringMatching(/^\/etc\/settings\.yml, line 2: this is not valid YAML \([A-Z_]+\)\.$/),

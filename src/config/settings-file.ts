@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { isMap, isScalar, isSeq, type Node, parseDocument } from "yaml";
 import type { ReadFile } from "./secret-files.ts";
 import { type Environment, printable, type SettingReport } from "./setting.ts";
-import { systemErrorCode } from "./system-error.ts";
+import { systemErrorCode, systemReason } from "./system-error.ts";
 
 /** The setting that names the file. */
 export const settingsFileName = "PWP_SETTINGS_FILE";
@@ -116,7 +116,7 @@ function readIfPresent(file: string, mustExist: boolean, readFile: ReadFile, rep
     const code = systemErrorCode(error);
     if (code === undefined) throw error;
     if (mustExist || !(code === "ENOENT" || code === "ENOTDIR")) {
-      report.mistake(`The settings file ${printable(file)} cannot be read (${code}).`, settingsFileName);
+      report.mistake(`The settings file ${printable(file)} cannot be read (${systemReason(error)}).`, settingsFileName);
     }
     return undefined;
   }

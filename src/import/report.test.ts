@@ -12,7 +12,7 @@ test("an error names the report that cannot be written, and the mode of a device
   symlinkSync("/dev/full", path);
   const { mode } = statSync("/dev/full");
 
-  expect(() => openReport({ given: path }, head)).toThrow(`${path} cannot be written (ENOSPC).`);
+  expect(() => openReport({ given: path }, head)).toThrow(`${path} cannot be written (no space left on device).`);
   expect(statSync("/dev/full").mode).toBe(mode);
 });
 

@@ -10,7 +10,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { systemErrorCode } from "../config/system-error.ts";
+import { systemErrorCode, systemReason } from "../config/system-error.ts";
 import {
   type CountedTable,
   type Counts,
@@ -90,7 +90,7 @@ function write({ file, path }: ReportFile, content: string): void {
   try {
     writeSync(file, content);
   } catch (error) {
-    throw new Error(`${path} cannot be written (${systemErrorCode(error)}).`, { cause: error });
+    throw new Error(`${path} cannot be written (${systemReason(error)}).`, { cause: error });
   }
 }
 

@@ -28,11 +28,11 @@ describe("a start", () => {
     const dataDir = newDataDir();
     mkdirSync(dataDir, { mode: 0o500 });
     expect(await refusedStart({ dataDir, launcher: boundByPermissions })).toContain(
-      "master.key cannot be created (EACCES)",
+      "master.key cannot be created (permission denied)",
     );
     const environment = { PWPUSH_MASTER_KEY };
     expect(await refusedStart({ dataDir, environment, launcher: boundByPermissions })).toBe(
-      `${databaseFile(dataDir)} cannot be used (EACCES).\n`,
+      `${databaseFile(dataDir)} cannot be used (permission denied).\n`,
     );
     expect(filesIn(dataDir).size).toBe(0);
   });
@@ -46,7 +46,7 @@ describe("a start", () => {
     chmodSync(databaseFile(dataDir), 0o400);
     chmodSync(dataDir, 0o700);
     const readOnlyFile = await refusedStart({ dataDir, launcher: boundByPermissions });
-    expect(readOnlyFile).toMatch(/sealpush\.sqlite3-wal cannot be used \(EACCES\)/);
+    expect(readOnlyFile).toMatch(/sealpush\.sqlite3-wal cannot be used \(permission denied\)/);
     chmodSync(databaseFile(dataDir), 0o600);
     await expectIntact(dataDir, push);
   });

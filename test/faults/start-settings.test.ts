@@ -83,11 +83,13 @@ describe("a start", () => {
     writeFileSync(file, "");
     expect(await refusedStart({ dataDir: file })).toBe(`${file} is not a folder: check DATA_DIR.\n`);
     expect(await refusedStart({ dataDir: join(file, "data") })).toContain(
-      "cannot be created (ENOTDIR): check DATA_DIR.",
+      "cannot be created (not a folder): check DATA_DIR.",
     );
   });
 
   it.runIf(process.platform === "linux")("on a file system that allows no new folder is refused at once", async () => {
-    expect(await refusedStart({ dataDir: "/proc/sealpush" })).toContain("cannot be created (ENOENT): check DATA_DIR.");
+    expect(await refusedStart({ dataDir: "/proc/sealpush" })).toContain(
+      "cannot be created (no such file or folder): check DATA_DIR.",
+    );
   });
 });

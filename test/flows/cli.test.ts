@@ -33,7 +33,7 @@ describe("operator commands next to a running server", () => {
     const token = made.stdout.trim();
     expect(await statusWith(origin, token)).toBe(200);
     const listed = await run(["token", "list", "--email", email]);
-    expect(listed.stdout).toMatch(/\n1\tdeploy\t\S+Z\t\S+Z\t-\t127\.0\.0\.1\tcreate read expire\t-\t-\n$/);
+    expect(listed.stdout).toMatch(/\n1\tdeploy\t\S+Z\t\S+Z\t-\t127\.0\.0\.1\tcreate read edit expire\t-\t-\n$/);
     expect(listed.stdout).not.toContain(token);
     expect(await run(["token", "revoke", "--email", email, "--id", "1"])).toMatchObject({ exitCode: 0 });
     expect(await statusWith(origin, token)).toBe(401);
@@ -117,7 +117,7 @@ describe("operator commands next to a running server", () => {
     expect(await run(`${file}.none`)).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `${file}.none cannot be read (ENOENT).\n`,
+      stderr: `${file}.none cannot be read (no such file or folder).\n`,
     });
   });
 });

@@ -106,7 +106,7 @@ describe("a complete import from a SQLite file", () => {
     const environment = { ...swapped.environmentOf("yes"), DATABASE_URL: "" };
     const server = await startServer({ dataDir: swapped.dataDir, environment, launcher: boundByPermissions });
     expect(server.logLines.join("\n")).toMatch(
-      /"move_not_marked".*moved-to-sealpush\.txt cannot be written \(EACCES\)\. Keep /,
+      /"move_not_marked".*moved-to-sealpush\.txt cannot be written \(permission denied\)\. Keep /,
     );
     expect(existsSync(markOf(installation))).toBe(false);
   });

@@ -54,7 +54,7 @@ describe("checkWritable", () => {
     const file = join(makeFolder(), "file");
     writeFileSync(file, "");
     expect(checkWritable(configOf({ DATA_DIR: file }), systemRandom)).toMatchObject([
-      { level: "fail", sentence: expect.stringContaining("(ENOTDIR)") },
+      { level: "fail", sentence: expect.stringContaining("(not a folder)") },
     ]);
   });
 });

@@ -7,7 +7,7 @@ import { markerName } from "../../blobs/file-blob-store.ts";
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
 import type { Config, MailSettings } from "../../config/config.ts";
 import { isNodeOutdated, pinnedPrograms } from "../../config/pinned-programs.ts";
-import { systemErrorCode } from "../../config/system-error.ts";
+import { systemReason } from "../../config/system-error.ts";
 import { createKeyring, type Keyring } from "../../crypto/keyring.ts";
 import type { Database } from "../../database/database.ts";
 import { embeddedFileOf } from "../../database/open-database.ts";
@@ -77,9 +77,9 @@ function checkFolder(folder: string, random: Random): Finding {
     writeProbe(join(folder, `.doctor.${random.bytes(8).toString("hex")}`), random);
     return ok(name, `A file in ${folder} was written, synced and removed.`);
   } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === undefined) throw error;
-    return fail(name, `A file in ${folder} cannot be written (${code}).`);
+    const reason = systemReason(error);
+    if (reason === undefined) throw error;
+    return fail(name, `A file in ${folder} cannot be written (${reason}).`);
   }
 }
 

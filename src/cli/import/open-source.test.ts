@@ -21,7 +21,7 @@ describe("a secret of the source's environment", () => {
   it("is refused when its file cannot be read", () => {
     const environment = { PWPUSH_MASTER_KEY_FILE: "/run/secrets/key" };
     expect(() => readSecret(environment, "PWPUSH_MASTER_KEY", noFile)).toThrow(
-      'PWPUSH_MASTER_KEY_FILE names "/run/secrets/key", which cannot be read (ENOENT). Give the key itself as PWPUSH_MASTER_KEY',
+      'PWPUSH_MASTER_KEY_FILE names "/run/secrets/key", which cannot be read (no such file or folder). Give the key itself as PWPUSH_MASTER_KEY',
     );
   });
 });

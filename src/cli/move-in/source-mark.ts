@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { syncFolder } from "../../config/data-folder.ts";
-import { systemErrorCode } from "../../config/system-error.ts";
+import { systemReason } from "../../config/system-error.ts";
 import { parseSourceAddress, printable } from "../import/database-address.ts";
 import type { SourceArguments } from "../import/open-source.ts";
 
@@ -43,8 +43,8 @@ export function markSource(source: SourceArguments, to: string, dataDir: string,
     syncFolder(dirname(path));
     return undefined;
   } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === undefined) throw error;
-    return unmarked(`${path} cannot be written (${code})`);
+    const reason = systemReason(error);
+    if (reason === undefined) throw error;
+    return unmarked(`${path} cannot be written (${reason})`);
   }
 }

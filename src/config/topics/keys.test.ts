@@ -29,7 +29,7 @@ describe("master keys", () => {
 
   it("are not silently replaced if their file is missing or empty", () => {
     expect(mistakesOf({ PWPUSH_MASTER_KEY_FILE: "/run/k" })).toEqual([
-      'PWPUSH_MASTER_KEY_FILE names "/run/k", which cannot be read (ENOENT).',
+      'PWPUSH_MASTER_KEY_FILE names "/run/k", which cannot be read (no such file or folder).',
     ]);
     expect(mistakesOf({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, filesWith(" \n"))).toEqual([
       'PWPUSH_MASTER_KEY_FILE names "/run/k", which is empty.',

@@ -4,7 +4,7 @@ import { listenAddress } from "../network-types.ts";
 import type { ReadFile } from "../secret-files.ts";
 import { optionalSetting, type ParsedGroup, printable, type SettingReport, setting } from "../setting.ts";
 import { findShortLivedData, type ShortLivedData } from "../short-lived-data.ts";
-import { systemErrorCode } from "../system-error.ts";
+import { systemReason } from "../system-error.ts";
 import { filePath, wholeNumber } from "../value-types.ts";
 
 export const serverSettings = {
@@ -77,9 +77,9 @@ function readMounts(env: string, path: string, readFile: ReadFile, report: Setti
   try {
     return readFile(path);
   } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === undefined) throw error;
-    report.mistake(`${env} names "${printable(path)}", which cannot be read (${code}).`, env);
+    const reason = systemReason(error);
+    if (reason === undefined) throw error;
+    report.mistake(`${env} names "${printable(path)}", which cannot be read (${reason}).`, env);
     return "";
   }
 }

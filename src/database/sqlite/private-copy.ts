@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../base/clock.ts";
-import { systemErrorCode } from "../../config/system-error.ts";
+import { systemErrorCode, systemReason } from "../../config/system-error.ts";
 import { type Connection, SqliteDriver, SqliteError } from "./driver.ts";
 
 /** A database of another program. */
@@ -170,7 +170,7 @@ function copyPart(from: string, to: string): void {
     // The log was removed by a checkpoint. The comparison after the copy detects it.
     if (code === "ENOENT") return;
     if (code === undefined) throw error;
-    throw new Error(`${from} cannot be copied to ${to} (${code}).`, { cause: error });
+    throw new Error(`${from} cannot be copied to ${to} (${systemReason(error)}).`, { cause: error });
   }
 }
 

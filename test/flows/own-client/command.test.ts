@@ -208,7 +208,7 @@ describe("push", () => {
     expect(await program.run(["push", "missing.txt"])).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: "missing.txt cannot be used (ENOENT).\n",
+      stderr: "missing.txt does not exist.\n",
     });
     expect((await program.run(["push", "."])).stderr).toMatch(/^\. is not a file\. Pack the folder first/);
     const child = program.start(["push", "--views", "1"]);
@@ -308,7 +308,7 @@ describe("open", () => {
     const program = signedIn();
     const { stdout } = await program.run(["push", "--as", "a.txt", "--views", "1"], { stdin: "x" });
     const missing = await program.run(["open", stdout.trim(), "--output", "missing"]);
-    expect(missing).toMatchObject({ exitCode: 2, stderr: "missing cannot be used (ENOENT).\n" });
+    expect(missing).toMatchObject({ exitCode: 2, stderr: "missing does not exist.\n" });
     expect(await program.run(["open", stdout.trim()])).toMatchObject({ exitCode: 0 });
   });
 });
@@ -356,8 +356,8 @@ describe("the API token", () => {
   });
 
   test.each([
-    ["/proc", "/proc/.config cannot be used (ENOENT)."],
-    ["/dev/null", "/dev/null/.config cannot be used (ENOTDIR)."],
+    ["/proc", "/proc/.config does not exist."],
+    ["/dev/null", "/dev/null/.config cannot be used (not a folder)."],
   ])("cannot be stored in the home folder %s", async (home, problem) => {
     const program = makeClientProgram("here", { HOME: home, XDG_CONFIG_HOME: "" });
     expect(await program.run(["login", server], { stdin: `${token}\n` })).toEqual({
@@ -445,7 +445,7 @@ describe("what fails is said in a sentence, with its exit code:", () => {
     for (const argv of [["push"], ["list"], ["generate"], ["--help"], ["open", link, "--output", "-"]]) {
       expect(await program.run(argv, { stdin: "x", stdoutFile: "/dev/full" })).toMatchObject({
         exitCode: 1,
-        stderr: "Standard output cannot be written (ENOSPC).\n",
+        stderr: "Standard output cannot be written (no space left on device).\n",
       });
     }
     const child = program.start(["open", link, "--output", "-"]);
@@ -462,7 +462,7 @@ describe("what fails is said in a sentence, with its exit code:", () => {
     [["login", "http://127.0.0.1:9"], 2, "Standard input is empty: it must be the API token on a single line."],
     [["audit", "unknown"], 3, "The server answered 404: there is no such push or request, or it is not yours."],
     [["push", "."], 2, ". is not a file. Pack the folder first, for example with tar or zip."],
-    [["push", "missing"], 2, "missing cannot be used (ENOENT)."],
+    [["push", "missing"], 2, "missing does not exist."],
   ])("%j", async (argv, exitCode, sentence) => {
     expect(await signedIn().run(argv)).toEqual({ exitCode, stdout: "", stderr: `${sentence}\n` });
   });

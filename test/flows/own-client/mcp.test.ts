@@ -414,7 +414,7 @@ test("without the folder of --files it does not start", async () => {
   const program = signedIn();
   writeFileSync(join(program.folder, "plan.txt"), "the plan");
   for (const [folder, problem] of [
-    ["missing", "missing cannot be used (ENOENT)."],
+    ["missing", "missing does not exist."],
     ["plan.txt", "plan.txt is not a folder."],
   ] as const) {
     expect(await program.run(["mcp", "--files", folder])).toEqual({

@@ -67,7 +67,7 @@ describe("the command", () => {
     const program = signedIn();
     const away = { environment: { XDG_CONFIG_HOME: "/proc/config" } };
     expect((await program.run(["request", "Root password"], away)).stderr).toMatch(
-      /^warning: only the private link opens the answers, and it is not stored: .*ENOENT.* Keep it\.\n$/,
+      /^warning: only the private link opens the answers, and it is not stored: .*does not exist\. Keep it\.\n$/,
     );
     const passphrase = { environment: { SEALPUSH_PASSPHRASE: "correct horse battery staple" } };
     const made = await program.run(["request", "Root password"], passphrase);

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { isatty } from "node:tty";
 import { type CommandIo, CommandRefused, exitCodes } from "./io.ts";
+import { systemReason } from "./system-error.ts";
 import { openTerminal } from "./terminal.ts";
 import { harmless } from "./text.ts";
 
@@ -47,8 +48,8 @@ export function processIo(): CommandIo {
   };
 }
 
-function outputProblem({ code }: NodeJS.ErrnoException): string {
+function outputProblem({ code = "" }: NodeJS.ErrnoException): string {
   return code === "EPIPE"
     ? "Standard output was closed before the end of the file."
-    : `Standard output cannot be written (${code}).`;
+    : `Standard output cannot be written (${systemReason(code)}).`;
 }

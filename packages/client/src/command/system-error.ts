@@ -1,3 +1,5 @@
+import { getSystemErrorMap } from "node:util";
+
 /** @returns the code of an error of the operating system, such as ENOENT; undefined for other errors. */
 export function systemErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return undefined;
@@ -16,7 +18,15 @@ export function isWrongPath(error: unknown): boolean {
 export function systemProblem(error: unknown): string | undefined {
   const code = systemErrorCode(error);
   if (code === undefined) return undefined;
-  if (code === "ENOSPC") return "There is no space left on the disk (ENOSPC).";
   const path = Reflect.get(Object(error), "path");
-  return typeof path === "string" ? `${path} cannot be used (${code}).` : `Failed (${code}).`;
+  const reason = systemReason(code);
+  if (typeof path !== "string") return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
+  return code === "ENOENT" ? `${path} does not exist.` : `${path} cannot be used (${reason}).`;
+}
+
+/** Why the operating system has refused, in words such as "permission denied"; the code where there are none. */
+export function systemReason(code: string): string {
+  if (code === "EISDIR") return "it is a folder";
+  const words = [...getSystemErrorMap().values()].find(([name]) => name === code)?.[1];
+  return words?.replace("directory", "folder") ?? code;
 }
