@@ -9,6 +9,7 @@ const clientVerbs = {
   answer: "Answer a request with a text or files, sealed before they leave.",
   list: "List your active pushes, newest first, in columns separated by tabs.",
   audit: "Show who opened your push, oldest first, in columns separated by tabs.",
+  edit: "Change your push: its secret, limits, name, note or options.",
   end: "End a push at once, or close a request.",
   delete: "Delete a request with its answers, also those that nobody has opened.",
   generate: "Print a random password.",

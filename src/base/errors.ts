@@ -8,7 +8,9 @@ export type RefusalCode =
   /** This server requires a second factor, and the user has none. */
   | "factor_required"
   | "not_found"
-  /** The state of what is to be changed does not allow it. */
+  /** What is to be changed has ended. */
+  | "ended"
+  /** Another request changed it at the same time. */
   | "conflict"
   | "method_not_allowed"
   | "too_large"

@@ -29,6 +29,7 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  ended: 410,
   too_large: 413,
   too_slow: 408,
   unsupported_media_type: 415,

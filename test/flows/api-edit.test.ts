@@ -220,7 +220,7 @@ test("only the owner changes a push; for others it is not there", async () => {
   expect(await statusOf(anonymous, ada)).toBe(404);
   expect(await statusOf("unknown", ada)).toBe(404);
   expect(await statusOf(urlToken, null)).toBe(401);
-  expect(await edit(ended, change)).toEqual({ status: 409, answer: { error: "The push has ended." } });
+  expect(await edit(ended, change)).toEqual({ status: 410, answer: { error: "The push has ended." } });
   expect(await editing.open(urlToken)).toMatchObject({ payload: "x" });
 });
 

@@ -279,7 +279,8 @@ export class SealpushClient {
 
   /**
    * Changes an own push. What is not named stays as it is, the link too. Only Sealpush can.
-   * @throws ClientError not_found on other servers; invalid if part of a protected push is to stay and `current_passphrase` is missing or wrong.
+   * @throws ClientError not_found also on other servers, and after the end of the push; wrong_passphrase if part of a protected push is to
+   * stay, and `current_passphrase` is missing or wrong.
    */
   async edit(
     push: string,
@@ -288,7 +289,10 @@ export class SealpushClient {
   ): Promise<Foreign<Push>> {
     const path = this.#withLanguage(`/api/sealpush/pushes/${urlTokenIn(push, this.server)}`);
     const body = () => bodyOf("push", changes, onProgress);
-    return this.#pushIn<Push>(await this.#transport.send({ method: "PATCH", path, body, repetition: "never", signal }));
+    const answer = await this.#transport.send({ method: "PATCH", path, body, repetition: "never", signal });
+    const isAboutPassphrase = answer.status === 422 && Object.hasOwn(Object(answer.value), "current_passphrase");
+    if (isAboutPassphrase) throw wrongPassphrase(changes.current_passphrase);
+    return this.#pushIn<Push>(answer);
   }
 
   /** Ends a push at once: an own one, or one that its viewers may delete. */

@@ -196,6 +196,8 @@ const codesByStatus: Readonly<Record<number, ClientErrorCode>> = {
   401: "unauthorized",
   403: "forbidden",
   404: "not_found",
+  409: "invalid",
+  410: "not_found",
   413: "too_large",
   422: "invalid",
   429: "too_many_requests",

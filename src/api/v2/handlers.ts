@@ -147,7 +147,7 @@ function editRefused(edit: Exclude<EditOutcome, { outcome: "edited" }>): AppErro
     case "unknown":
       return new AppError("not_found", "not-found");
     case "gone":
-      return new AppError("conflict", "The push has ended.");
+      return new AppError("ended", "The push has ended.");
     case "changed_meanwhile":
       return new AppError(
         "conflict",

@@ -70,6 +70,44 @@ describe.each(["whole", "client"] as const)("the program: %s", (which) => {
     expect(await program.run(["list"])).toMatchObject({ exitCode: 5, stdout: "" });
   });
 
+  test("edit changes what is named, and keeps the link", async () => {
+    const program = makeClientProgram(which, { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
+    const made = await program.run(["push", "--views", "9"], {
+      stdin: "old",
+      environment: { SEALPUSH_PASSPHRASE: "one" },
+    });
+    const link = made.stdout.trim();
+    const edit = (options: readonly string[], stdin = "") => program.run(["edit", link, ...options], { stdin });
+    expect(await edit([])).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: "Name what to change, for example --views 5. Nothing was changed.\n",
+    });
+    expect(await edit(["--secret"], "new")).toEqual({
+      exitCode: 4,
+      stdout: "",
+      stderr: "This push needs a passphrase.\n",
+    });
+    writeFileSync(join(program.folder, "passphrase"), "one\n");
+    const withPassphrase = ["--passphrase-file", join(program.folder, "passphrase")];
+    expect(await edit(["--secret", "--views", "5", "--remove-passphrase", ...withPassphrase], "new\n")).toEqual({
+      exitCode: 0,
+      stdout: "The push was changed. Its link is the same.\n",
+      stderr: "",
+    });
+    expect((await program.run(["open", link])).stdout).toBe("new");
+    const named = await program.run(["edit", "-", "--field", "User=ada", "--json"], { stdin: link });
+    expect(JSON.parse(named.stdout)).toMatchObject({ html_url: link, expire_after_views: 5, views_remaining: 4 });
+    expect((await program.run(["open", link])).stdout).toBe("User: ada");
+    for (const both of [
+      ["edit", link, "--secret", "--field", "User=ada"],
+      ["edit", "-", "--secret"],
+      ["edit", "-", "--field", "User=-"],
+    ]) {
+      expect(await program.run(both, { stdin: "x" })).toMatchObject({ exitCode: 2, stdout: "" });
+    }
+  });
+
   test("--help and the help of a command name options and exit codes", async () => {
     const program = makeClientProgram(which);
     for (const argv of [

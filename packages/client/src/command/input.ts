@@ -92,14 +92,14 @@ export async function passphraseOption(given: Given, io: CommandIo): Promise<str
 }
 
 /**
- * The passphrase for something new: also from the environment without an option, so that nothing is made unprotected although
- * a passphrase is set. @throws as `passphraseOption`.
+ * Also from the environment without an option: nothing new is made unprotected although a passphrase is set.
+ * @throws as `passphraseOption`.
  */
-export async function newPassphrase(given: Given, io: CommandIo): Promise<string | undefined> {
+export async function givenPassphrase(given: Given, io: CommandIo): Promise<string | undefined> {
   return (await passphraseOption(given, io)) ?? (io.environment.SEALPUSH_PASSPHRASE || undefined);
 }
 
-/** Whether `newPassphrase` returns one or asks for one. */
+/** Whether `givenPassphrase` returns one or asks for one. */
 export function givesPassphrase(given: Given, io: CommandIo): boolean {
   const isOption = textOf(given, "passphrase-file") !== undefined || isSet(given, "passphrase");
   return isOption || (io.environment.SEALPUSH_PASSPHRASE ?? "") !== "";

@@ -89,6 +89,13 @@ export function isSet({ values }: Given, name: string): boolean {
   return values[name] === true;
 }
 
+/** @throws CommandRefused if it is neither. */
+export function yesOrNo(given: Given, name: string): boolean | undefined {
+  const text = textOf(given, name);
+  if (text === undefined || text === "yes" || text === "no") return text === undefined ? undefined : text === "yes";
+  throw new CommandRefused(`--${name} must be yes or no.`, exitCodes.usage);
+}
+
 /** @throws CommandRefused if it is no whole number in the range. */
 export function numberOf(given: Given, name: string, min: number, max: number): number | undefined {
   const text = textOf(given, name);

@@ -1,10 +1,10 @@
 import type { Policy } from "../api-types.ts";
 import { ruleBrokenByPassphrase, rulesBrokenBy } from "../broken-rules.ts";
 import { type Expiry, expiryOf } from "../expiry.ts";
-import type { NewPush } from "../push-types.ts";
+import type { NewPush, PushChanges } from "../push-types.ts";
 import { fieldsToSend } from "./fields-to-send.ts";
 import { type FilesToSend, filesAt } from "./files.ts";
-import { givesPassphrase, newPassphrase, readSecret } from "./input.ts";
+import { givenPassphrase, givesPassphrase, readSecret } from "./input.ts";
 import {
   type CommandIo,
   CommandRefused,
@@ -15,6 +15,7 @@ import {
   type RunVerb,
   textOf,
   textsOf,
+  yesOrNo,
 } from "./io.ts";
 import { type Connection, connect } from "./settings.ts";
 import { harmless, jsonText, progressOn } from "./text.ts";
@@ -38,7 +39,7 @@ export const push: RunVerb = async (given, io) => {
   };
   if (policy !== undefined) refuseBroken(rulesBrokenBy(planned, policy, Date.now()));
   const content = await contentOf(given, files, client, io);
-  const passphrase = await newPassphrase(given, io);
+  const passphrase = await givenPassphrase(given, io);
   if (policy !== undefined && passphrase !== undefined) {
     refuseBroken([ruleBrokenByPassphrase(passphrase, policy) ?? []].flat());
   }
@@ -86,22 +87,30 @@ function refuseBroken(broken: readonly string[]): void {
 }
 
 function fieldsOf(given: Given): Omit<NewPush, "payload" | "files"> {
-  const views = numberOf(given, "views", 1, 1_000_000);
   const kind = kinds.find((name) => name === (textOf(given, "kind") ?? "text"));
   if (kind === undefined) throw new CommandRefused(`--kind must be one of ${kinds.join(", ")}.`, exitCodes.usage);
-  const [name, note, preset] = [textOf(given, "name"), textOf(given, "note"), textOf(given, "preset")];
-  const [deletable, step] = [yesOrNo(given, "deletable"), yesOrNo(given, "step")];
+  const preset = textOf(given, "preset");
   return {
     ...expiryOption(given),
     ...(preset === undefined ? {} : { preset }),
     // A server that does not know kinds makes texts. A preset may name another kind.
     ...(kind === "text" && (preset === undefined || textOf(given, "kind") === undefined) ? {} : { kind }),
+    ...changeableFields(given),
+    ...(isSet(given, "show-sender") && { sender_shown: true }),
+  };
+}
+
+/** What can also be changed later. */
+export function changeableFields(given: Given): PushChanges {
+  const views = numberOf(given, "views", 1, 1_000_000);
+  const [name, note] = [textOf(given, "name"), textOf(given, "note")];
+  const [deletable, step] = [yesOrNo(given, "deletable"), yesOrNo(given, "step")];
+  return {
     ...(views === undefined ? {} : { expire_after_views: views }),
     ...(name === undefined ? {} : { name }),
     ...(note === undefined ? {} : { note }),
     ...(deletable === undefined ? {} : { deletable_by_viewer: deletable }),
     ...(step === undefined ? {} : { retrieval_step: step }),
-    ...(isSet(given, "show-sender") && { sender_shown: true }),
   };
 }
 
@@ -114,12 +123,6 @@ function expiryOption(given: Given): Expiry {
     "--expire must be 15m, 30m, 45m, 1h, 6h, 12h, whole days or weeks such as 3d or 2w, or a time such as 2026-12-01T17:00:00Z.",
     exitCodes.usage,
   );
-}
-
-function yesOrNo(given: Given, name: string): boolean | undefined {
-  const text = textOf(given, name);
-  if (text === undefined || text === "yes" || text === "no") return text === undefined ? undefined : text === "yes";
-  throw new CommandRefused(`--${name} must be yes or no.`, exitCodes.usage);
 }
 
 /** Fields can be beside files, in place of a text. */

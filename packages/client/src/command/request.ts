@@ -1,7 +1,7 @@
 import type { CreatedRequest, SealpushClient, Request as SecretRequest } from "../client.ts";
 import { expiryOf } from "../expiry.ts";
 import { filesAt } from "./files.ts";
-import { makeAsk, newPassphrase, pushArgument, readSecret } from "./input.ts";
+import { givenPassphrase, makeAsk, pushArgument, readSecret } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
 import { connect, connectForPush } from "./settings.ts";
 import { storePrivateLink } from "./stored-links.ts";
@@ -19,7 +19,7 @@ export const request: RunVerb = async (given, io) => {
       "At least 12 characters, and not a common one: the operator of the server can try passphrases on the stored key.\n",
     );
   }
-  const passphrase = await newPassphrase(given, io);
+  const passphrase = await givenPassphrase(given, io);
   if (passphrase !== undefined && !hasToken) {
     throw new CommandRefused(
       "The server stores the key under a passphrase only for an account: give an API token, or leave out the passphrase, also " +

@@ -10,6 +10,15 @@ const passphraseFile: Option = {
   description: "read the passphrase from the only line of this file",
 };
 
+const field: Option = {
+  name: "field",
+  value: "<label>[:secret|:otp]=<value>",
+  multiple: true,
+  description: "a field of a structured secret; - asks for its value, or reads one line of standard input",
+};
+const name: Option = { name: "name", value: "<text>", description: "a label that only you see" };
+const note: Option = { name: "note", value: "<text>", description: "a remark that only you see" };
+
 /** No server takes more files in one push; its setting may be lower. */
 const filesMax = 500;
 
@@ -37,15 +46,10 @@ export const verbs: readonly Verb[] = [
       { name: "e2e", description: "seal it end to end: the server never sees it, and the link contains the key" },
       { name: "seal-labels", description: "with --e2e: seal name and note, too" },
       { name: "kind", value: "<kind>", description: "text, url or qr; default: text" },
-      {
-        name: "field",
-        value: "<label>[:secret|:otp]=<value>",
-        multiple: true,
-        description: "a field of a structured secret; - asks for its value, or reads one line of standard input",
-      },
+      field,
       { name: "as", value: "<filename>", description: "send standard input as a file with this name" },
-      { name: "name", value: "<text>", description: "a label that only you see" },
-      { name: "note", value: "<text>", description: "a remark that only you see" },
+      name,
+      note,
       { name: "deletable", value: "<yes|no>", description: "whether viewers may delete it; default: the server's" },
       {
         name: "step",
@@ -158,6 +162,35 @@ links. A name that was sealed with push --seal-labels is shown as "Sealed name",
     options: [page, server, json],
     details: linkDetails,
     load: async () => (await import("./manage.ts")).audit,
+  },
+  {
+    name: "edit",
+    summary: "Change your push: its secret, limits, name, note or options.",
+    takes: "<link>",
+    argumentsMax: 1,
+    options: [
+      { name: "secret", description: "replace the secret: read the new one from standard input, or ask for it" },
+      field,
+      {
+        name: "views",
+        short: "v",
+        value: "<number>",
+        description: "how often it can be opened, with the views so far",
+      },
+      { name: "days", value: "<number>", description: "how many days it can be opened, counted from its creation" },
+      name,
+      note,
+      { name: "deletable", value: "<yes|no>", description: "whether viewers may delete it" },
+      { name: "step", value: "<yes|no>", description: "whether people click before it is shown" },
+      { name: "passphrase", short: "p", description: "ask for its passphrase, or take it from SEALPUSH_PASSPHRASE" },
+      passphraseFile,
+      { name: "remove-passphrase", description: "open it without a passphrase from now on" },
+      server,
+      json,
+    ],
+    details: `${linkDetails} What is not named stays as it is, the link too. A new secret needs the passphrase of a push that has one.
+The token needs the scope edit. Files and a new passphrase can be changed on the page of the push.`,
+    load: async () => (await import("./edit.ts")).edit,
   },
   {
     name: "end",
