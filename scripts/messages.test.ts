@@ -80,6 +80,12 @@ describe("findMessageProblems", () => {
     expect(problemsOf({ ...german.page, plain: english.page.plain })).toEqual([]);
   });
 
+  it("finds spaces before French punctuation where a line may break", () => {
+    const plain = (space: string) => problemsOf({ ...german.page, plain: `Où${space}?` }, "fr");
+    expect(plain(" ")).toContain("page.plain: a line may break before its punctuation");
+    expect(plain("\u00a0")).not.toContain("page.plain: a line may break before its punctuation");
+  });
+
   it.each(["", " ä", "ä\n"])("finds empty and padded messages: %j", (plain) => {
     expect(problemsOf({ ...german.page, plain })).toEqual(["page.plain: empty, or with spaces around it"]);
   });

@@ -91,6 +91,7 @@ export function findMessageProblems(tag: string, tree: MessageTree, english: Mes
     }
     if (text === "" || text !== text.trim()) problems.push(`${path}: empty, or with spaces around it`);
     if (tag !== "en" && text === original && /\w \w+ \w/.test(text)) problems.push(`${path}: not translated`);
+    if (tag === "fr" && / [:;!?»]|« /.test(text)) problems.push(`${path}: a line may break before its punctuation`);
     const message = parseMessage(text, categories);
     const wanted = parseMessage(original, new Intl.PluralRules("en").resolvedOptions().pluralCategories).placeholders;
     problems.push(...message.problems.map((problem) => `${path}: ${problem}`));

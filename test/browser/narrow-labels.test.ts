@@ -45,6 +45,40 @@ it.each(languages.map(({ locale }) => locale.tag))(
   },
 );
 
+it("the list of pushes has whole words in its header, states within their column, and filters of one line, in every language", async () => {
+  const deletable = await site.push({ payload: "secret", deletable_by_viewer: true }, "owned");
+  await site.fetch(`/api/v2/pushes/${deletable.urlToken}`, { method: "DELETE" });
+  const used = await site.push({ payload: "secret", expire_after_views: 1 }, "owned");
+  await site.fetch(`/api/v2/pushes/${used.urlToken}`);
+  for (const { locale, dashboard } of languages) {
+    const { page } = await site.visit({ locale: locale.tag, signedIn: true, viewport: { width: 1280, height: 800 } });
+    await page.goto("/p");
+    expect([locale.tag, await brokenWords(page, "thead th")]).toEqual([locale.tag, []]);
+    const states = page.locator("td > .badge");
+    expect(await states.allInnerTexts()).toEqual(
+      expect.arrayContaining([dashboard.endedByViewer, dashboard.endedByViews, dashboard.unopened]),
+    );
+    const roomBeside = await states.evaluateAll((badges) =>
+      badges.map((badge) => (badge.parentElement?.clientWidth ?? 0) - badge.clientWidth),
+    );
+    // Its padding on both sides.
+    expect(Math.min(...roomBeside), locale.tag).toBeGreaterThanOrEqual(24);
+    await page.setViewportSize({ width: 360, height: 800 });
+    const filters = await page
+      .locator(".segments a")
+      .evaluateAll((links) => links.map(({ clientHeight }) => clientHeight));
+    expect([locale.tag, ...filters]).toEqual([locale.tag, 44, 44, 44]);
+  }
+});
+
+it("two numbers of a form end where its other fields end", async () => {
+  const { page } = await site.visit({ signedIn: true, viewport: { width: 360, height: 800 } });
+  await page.goto("/users/edit?tab=defaults");
+  await page.locator(".account-kind summary").first().click();
+  const endOf = (id: string) => page.locator(id).evaluate((field) => field.getBoundingClientRect().right);
+  expect(await endOf("#text_views")).toBeCloseTo(await endOf("#first_kind"), 0);
+});
+
 it("addresses in the audit trail are shown alike on a phone, whatever happened: the label is for screen readers", async () => {
   const { page } = await site.visit({ signedIn: true, viewport: { width: 360, height: 800 } });
   const { urlToken } = await site.push({ payload: "secret" }, "owned");

@@ -242,7 +242,7 @@ function SessionsSection({ model }: AccountProps) {
               {session.current && <span class="badge badge-active">{sessions.current}</span>}
               {!session.current && (
                 <PostForm class="account-session-end" action={`${accountPath}/sessions/${session.id}/end`}>
-                  <Submit label={sessions.end} look="quiet-danger" aria-label={sessions.endOne(session)} />
+                  <Submit label={sessions.end} look="action-danger" aria-label={sessions.endOne(session)} />
                 </PostForm>
               )}
             </div>

@@ -278,7 +278,7 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
     >
       <RulesNotices model={model} />
       <section class="card">
-        <PostForm class="form form-columns admin-rules" action={path} autoComplete="off">
+        <PostForm class="form admin-rules" action={path} autoComplete="off">
           <input type="hidden" name="revision" value={String(revision)} />
           {warnings.length > 0 && <input type="hidden" name="confirmed" value={warningMark(warnings)} />}
           <Box name="passphraseRequired" isOn={rules.passphraseRequired} hint={text.endToEnd} {...{ model, page }} />

@@ -7,7 +7,7 @@ import { ProofFields } from "../factors/proof.tsx";
 import { type Column, Facts, List } from "../lists/list.tsx";
 import { type Page, type PageContext, pageHref, untranslated, useMessages, usePage } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
-import { ButtonLink, Submit } from "../parts/buttons.tsx";
+import { ButtonLink, FormEnd } from "../parts/buttons.tsx";
 import { Card } from "../parts/card.tsx";
 import { EmailAddress } from "../parts/email-address.tsx";
 import { InputField } from "../parts/fields.tsx";
@@ -408,13 +408,12 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
             </p>
           )}
           {proof !== null && <ProofFields id="proof" offered={proof} problem={problem} />}
-          <div class="page-actions">
+          <FormEnd
+            label={admin.actionOn({ action: label, name: subject })}
+            look={isHarmless(action) ? "primary" : "danger"}
+          >
             <ButtonLink to={path} label={edit.cancel} />
-            <Submit
-              label={admin.actionOn({ action: label, name: subject })}
-              look={isHarmless(action) ? "primary" : "danger"}
-            />
-          </div>
+          </FormEnd>
         </PostForm>
       </Card>
     </AdminFrame>
