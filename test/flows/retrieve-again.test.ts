@@ -66,6 +66,8 @@ test.each([
   expect(refused.statusCode).toBe(400);
   expect(refused.body).toContain("Idempotency-Key must have 16 to 255 visible ASCII characters.");
   expect((await get(path)).json()).toMatchObject({ payload: "secret" });
+  const { paths } = (await get("/api/v2/openapi.json")).json();
+  expect(Object.keys(paths["/api/v2/pushes/{url_token}"].get.responses)).toContain("400");
 });
 
 test("reloading the opened page shows the secret again and says so; the form of another visit does not", async () => {
