@@ -2,13 +2,14 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { ClockTrust } from "../../src/base/clock-trust.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { Canaries } from "../support/canaries.ts";
 import { TestClock } from "../support/domain.ts";
 import { always } from "../support/s3/faults.ts";
 import { startForeignStore } from "../support/s3/foreign-store.ts";
 import { environmentOf, type ObjectStore, startObjectStore } from "../support/s3/object-store.ts";
-import { makeSweeper } from "../support/sweeper.ts";
+import { earnedTrust, makeSweeper } from "../support/sweeper.ts";
 
 const owner = "owner@example.com";
 
@@ -18,7 +19,8 @@ interface Fixture extends AsyncDisposable {
   push(bytes: Uint8Array<ArrayBuffer>): Promise<Response>;
   /** Download addresses of the files of a new push. */
   urlsOf(created: Response): Promise<readonly string[]>;
-  sweep(): Promise<number>;
+  /** With a clock that is trusted unless the test passes another trust. */
+  sweep(clockTrust?: ClockTrust): Promise<number>;
 }
 
 /** The store checks the time of each request, so the test's clock starts at the real time. */
@@ -39,8 +41,8 @@ async function startFixture(environment: Readonly<Record<string, string>>): Prom
       const { files } = await (await fetch(`${origin}/api/v2/pushes/${token}`)).json();
       return files.map((file: { url: string }) => file.url);
     },
-    async sweep() {
-      return (await makeSweeper({ domain: app.app.domain, clock: app.clock }).sweep()).blobsDeleted;
+    async sweep(clockTrust = earnedTrust()) {
+      return (await makeSweeper({ domain: app.app.domain, clock: app.clock }, { clockTrust }).sweep()).blobsDeleted;
     },
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };
@@ -120,6 +122,18 @@ describe("when the object store fails", () => {
     fixture.app.clock.advance(60_000);
     expect(await fixture.sweep()).toBe(1);
     expect(fixture.store.uploads.size).toBe(0);
+  });
+
+  test("a file that a person deleted is tried again after a start, before the clock is trusted", async () => {
+    await using fixture = await startWithStore();
+    const { url_token: token } = await (await fixture.push(some(1_000))).json();
+    fixture.store.plan = always("error", "DeleteObject");
+    await fetch(`${fixture.origin}/api/v2/pushes/${token}`, { method: "DELETE" });
+    expect(await fixture.sweep(new ClockTrust(fixture.app.clock, () => 0))).toBe(0);
+    fixture.store.plan = () => undefined;
+    fixture.app.clock.advance(60_000);
+    expect(await fixture.sweep(new ClockTrust(fixture.app.clock, () => 0))).toBe(1);
+    expect(fixture.store.objects.size).toBe(0);
   });
 
   test("a download is refused at its start or cut off, and works again afterwards", async () => {

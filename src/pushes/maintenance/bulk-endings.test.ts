@@ -89,7 +89,7 @@ test("the trail of an owned push says that an administrator ended it, and the fi
   const trail = await pushes.trail(push.urlToken, owner, 1);
   expect(trail?.push).toMatchObject({ expired: true, deleted: true, endReason: "administrator" });
   expect(trail?.events[0]).toMatchObject({ kind: "expire", by: "administrator", address: administrator.address });
-  expect(await store.upkeep.leaseBlobDeletions(0, hourMs, 10)).toHaveLength(1);
+  expect(await store.upkeep.leaseBlobDeletions({ now: 0, untriedBy: 0, leasedUntil: hourMs }, 10)).toHaveLength(1);
 });
 
 test("a request survives a stop in the middle, and processes in parallel end each push once", async () => {

@@ -87,8 +87,8 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal) {
   const keyRowsTrimmed = await trusted("key rows", () => upkeep.trimRowSecrets(batchRows * 10));
   const resume = async () => (clockTrusted ? await resumeTickets(deps, signal) : 0);
   const ticketsResumed = await step("waiting downloads", resume);
-  const dueBy = clockTrusted ? now : 0;
-  const blobsDeleted = await step("blob deletions", () => drainBlobDeletions(deps, signal, dueBy, now));
+  const lease = { now, untriedBy: clockTrusted ? now : 0, leasedUntil: now + leaseMs };
+  const blobsDeleted = await step("blob deletions", () => drainBlobDeletions(deps, signal, lease));
   return {
     clockTrusted,
     ended,
@@ -131,13 +131,17 @@ async function answersRead(blobs: BlobStore, blobKey: string, signal: AbortSigna
 }
 
 /** Stops at an unreachable store until the next sweep: waiting for it would delay the ends of pushes. */
-async function drainBlobDeletions(deps: SweepDeps, signal: AbortSignal, dueBy: number, now: number): Promise<number> {
+async function drainBlobDeletions(
+  deps: SweepDeps,
+  signal: AbortSignal,
+  lease: Parameters<PushUpkeep["leaseBlobDeletions"]>[0],
+): Promise<number> {
   let deleted = 0;
   await repeat(deps, signal, async () => {
-    const due = await deps.upkeep.leaseBlobDeletions(dueBy, now + leaseMs, batchRows);
+    const due = await deps.upkeep.leaseBlobDeletions(lease, batchRows);
     for (let at = 0; at < due.length; at += deletionsAtOnce) {
       const some = due.slice(at, at + deletionsAtOnce);
-      const outcomes = await Promise.all(some.map((deletion) => deleteBlob(deps, deletion, now)));
+      const outcomes = await Promise.all(some.map((deletion) => deleteBlob(deps, deletion, lease.now)));
       deleted += outcomes.filter((outcome) => outcome === "deleted").length;
       if (outcomes.includes("out_of_reach")) return 0;
     }

@@ -60,9 +60,11 @@ const orphans = sqlOfFreeRows<[renewedBefore: number, limit: number], { blobKey:
 const takeOrphan = sql<[blobKey: string, renewedBefore: number]>(
   "DELETE FROM uploads WHERE blob_key = ? AND renewed_at < ?",
 );
-const dueBlobs = sqlOfFreeRows<[now: number, limit: number], { blobKey: string; attempts: number }>(
+// A deletion that was tried and that no ticket forbids only waits for the store.
+const dueBlobs = sqlOfFreeRows<[now: number, untriedBy: number, limit: number], { blobKey: string; attempts: number }>(
   `SELECT blob_key AS blobKey, attempts FROM blob_deletions
-   WHERE due_at <= ? AND ${hasNoWaitingTicket} ORDER BY due_at LIMIT ?`,
+   WHERE due_at <= ? AND ${hasNoWaitingTicket} AND (due_at <= ? OR (attempts > 0 AND ${hasNoTicket}))
+   ORDER BY due_at LIMIT ?`,
 );
 const leaseBlob = sql<[leasedUntil: number, blobKey: string]>(
   "UPDATE blob_deletions SET due_at = ? WHERE blob_key = ?",
@@ -95,6 +97,12 @@ const anonymousBytes = sql<[], { bytes: number }>({
   postgres: `SELECT (SELECT coalesce(sum(stored_bytes), 0) FROM pushes WHERE ended_at IS NULL AND owner_id IS NULL)
       + (SELECT coalesce(sum(anonymous_bytes), 0) FROM uploads) AS bytes`,
 });
+
+interface BlobLease {
+  readonly now: number;
+  readonly untriedBy: number;
+  readonly leasedUntil: number;
+}
 
 export type PushUpkeep = ReturnType<typeof createUpkeep>;
 
@@ -162,11 +170,12 @@ function endings(db: Database) {
 function blobDeletionQueue(db: Database) {
   return {
     /**
-     * Leases blobs due by `now`: no other process gets them until `leasedUntil`. After a crash they become due again then.
+     * Leases blobs due by `now`, those that were never tried by `untriedBy`: no other process gets them until `leasedUntil`.
+     * After a crash they become due again then.
      */
-    leaseBlobDeletions: (now: number, leasedUntil: number, limit: number) =>
+    leaseBlobDeletions: ({ now, untriedBy, leasedUntil }: BlobLease, limit: number) =>
       db.write(async (tx) => {
-        const leased = await tx.all(dueBlobs, now, limit);
+        const leased = await tx.all(dueBlobs, now, untriedBy, limit);
         for (const { blobKey } of leased) await tx.run(leaseBlob, leasedUntil, blobKey);
         return leased;
       }),

@@ -155,6 +155,7 @@ function resumableUpload() {
 
 function exercisesOf(store: PushStore): Exercises<PushStore> {
   const { lists, adminLists, upkeep } = store;
+  const lease = { now: newest, untriedBy: newest, leasedUntil: newest + hourMs };
   const afterSome = newest + 2.5 * dayMs;
   const blobKey = "a-key-of-a-file";
   const change = { pushId: 31, ownerId: busyOwner, sealGeneration: 1, now: newest, note: { sealed: randomBytes(50) } };
@@ -397,7 +398,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         expect(await upkeep.abandonOrphans(newest, 50)).toBe(50);
       },
       async leaseBlobDeletions() {
-        expect(await upkeep.leaseBlobDeletions(newest, newest + hourMs, 50)).toHaveLength(50);
+        expect(await upkeep.leaseBlobDeletions(lease, 50)).toHaveLength(50);
       },
       async deletionCounts() {
         expect(await upkeep.deletionCounts()).toMatchObject({ failed: expect.any(Number) });
@@ -406,7 +407,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         expect(await upkeep.retryDeletions(newest, 50, async () => undefined)).toBeLessThanOrEqual(50);
       },
       async blobDeleted() {
-        for (const { blobKey } of await upkeep.leaseBlobDeletions(newest, newest + hourMs, 2)) {
+        for (const { blobKey } of await upkeep.leaseBlobDeletions(lease, 2)) {
           await upkeep.blobDeleted(blobKey);
         }
       },
