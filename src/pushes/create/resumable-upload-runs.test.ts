@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openTestDomain } from "../../../test/support/domain.ts";
 import { countRows } from "../../../test/support/engine-database.ts";
@@ -21,10 +23,17 @@ import { makeSweeper } from "../../../test/support/sweeper.ts";
 import { blobFiles } from "../../../test/support/uploads.ts";
 import { hourMs, secondMs } from "../../base/clock.ts";
 import { unavailable } from "../../base/errors.ts";
+import { blobPath } from "../../blobs/blob-key.ts";
 import { segmentBytes } from "../../crypto/stream-seal.ts";
 import { patternBytes } from "../../crypto/stream-test-support.ts";
+import { blobFolder } from "../../domain.ts";
 import type { Actor } from "../actor.ts";
 import { createPushes, type Pushes } from "../pushes.ts";
+
+function flipped(sealed: Buffer, at: number): Buffer {
+  sealed.writeUInt8(sealed.readUInt8(at) ^ 1, at);
+  return sealed;
+}
 
 describe("requests to one upload at the same time", () => {
   test("take turns: the second one waits, and continues where the first one ended", async () => {
@@ -222,6 +231,27 @@ describe("after an interruption", () => {
     await expect(pushOf(pushes, [address])).rejects.toMatchObject({ fields: { files: [/does not exist/] } });
     expect(await pushes.findUpload(address, owner)).toBeUndefined();
     expect([await countRows(db, "resumable_uploads"), await countRows(db, "uploads")]).toEqual([0, 0]);
+  });
+
+  test.each([
+    ["whose first byte has changed", (sealed: Buffer) => flipped(sealed, 0)],
+    ["whose last byte has changed", (sealed: Buffer) => flipped(sealed, sealed.length - 1)],
+    ["that was cut", (sealed: Buffer) => sealed.subarray(0, -1)],
+    ["that is a hole", (sealed: Buffer) => sealed.fill(0)],
+  ])("no push is acknowledged with the file of an upload %s while it waited: it begins again", async (_, damage) => {
+    await using fixture = await openTestDomain();
+    const { pushes, db } = fixture.domain;
+    for (const length of [10, 3 * segmentBytes + 1]) {
+      const bytes = patternBytes(length);
+      const address = await send(pushes, bytes);
+      const [blobKey = ""] = await blobKeyOf(fixture);
+      const path = `${join(blobFolder(fixture.domain.config), blobPath(blobKey))}.part`;
+      writeFileSync(path, damage(readFileSync(path)));
+      await expect(pushOf(pushes, [address])).rejects.toMatchObject({ fields: { files: [/does not exist/] } });
+      expect(await pushes.findUpload(address, owner)).toBeUndefined();
+      expect([await countRows(db, "resumable_uploads"), await countRows(db, "uploads")]).toEqual([0, 0]);
+      expect(await contentOf(pushes, (await pushOf(pushes, [await send(pushes, bytes)])).urlToken)).toEqual([bytes]);
+    }
   });
 
   test("the acknowledged bytes are sealed again under a new key, because unacknowledged ones may be sealed", async () => {

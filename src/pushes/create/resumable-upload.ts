@@ -12,6 +12,7 @@ import {
   sealedLength,
   sealedLengthBefore,
   sealPart,
+  segmentBytes,
 } from "../../crypto/stream-seal.ts";
 import type { Actor } from "../actor.ts";
 import { fileContentContext, openUploadDetails, sealFileDetails, sealUploadDetails } from "../seals.ts";
@@ -84,8 +85,9 @@ export async function findUploadedFile(
   if (details === undefined) throw new Error(`The details of upload ${id} do not open.`);
   try {
     await storing(deps.blobs.growing.finish(blobKey));
+    await storing(verifyEnds(deps, { blobKey, fileId: id, sizeBytes, key }));
   } catch (error) {
-    if (!(error instanceof BlobMissingError)) throw error;
+    if (!(error instanceof BlobMissingError || error instanceof SealBrokenError)) throw error;
     // The store has lost the file. The offset of the upload is answered with 404 from now on, so the sender sends it again.
     await deps.store.resumableUploads.discard(upload.digest);
     return undefined;
@@ -97,6 +99,23 @@ export async function findUploadedFile(
     key,
     detailsSealed: sealFileDetails(keyring, { id, ownerId, key }, details, deps.random),
   };
+}
+
+/**
+ * What a retrieval verifies before it counts a view, and that the file is whole: a push that could never be opened must not be
+ * acknowledged. Not every byte, because anybody who can send a form could have gigabytes read again with each attempt.
+ * @throws SealBrokenError, BlobMissingError.
+ */
+async function verifyEnds({ blobs }: UploadDeps, { blobKey, ...file }: OpenedFile): Promise<void> {
+  const { key, context, plaintextBytes } = streamOf(file);
+  const read = (part: ByteRange) => blobs.read(blobKey, part);
+  const verify = async (range: ByteRange) => {
+    const opened = openStream(key, context, { plaintextBytes, range, read });
+    while ((await opened.next()).done !== true);
+  };
+  const first = { start: 0, end: Math.min(segmentBytes, plaintextBytes) - 1 };
+  const last = { start: plaintextBytes - 1, end: plaintextBytes - 1 };
+  await Promise.all(plaintextBytes > segmentBytes ? [verify(first), verify(last)] : [verify(first)]);
 }
 
 function openings(deps: UploadDeps) {
