@@ -6,7 +6,7 @@ import { blobsGraceMs, type PushDeps } from "../deps.ts";
 import { endIfDue } from "../edit/end-push.ts";
 import { readStoredFields } from "../payload.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
-import type { AuditKind, ClaimOutcome, EarlierViews, Push, PushField, RevealedFile } from "../push.ts";
+import type { AuditKind, ClaimOutcome, Push, RevealedFile } from "../push.ts";
 import { senderOf } from "../read/sender.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
 import type { NewTicket } from "../store/download-tickets.ts";
@@ -39,18 +39,25 @@ export interface ClaimRequest {
   readonly tellsLastView?: boolean;
 }
 
+type Revealed = Extract<ClaimOutcome, { outcome: "revealed" }>;
+
 type Opened =
   | {
       readonly outcome: "opened";
-      readonly payload: string;
-      readonly fields: readonly PushField[] | null;
-      readonly files: readonly RevealedFile[];
+      readonly content: Pick<Revealed, "payload" | "fields" | "files" | "sender">;
       readonly tickets: readonly NewTicket[];
-      readonly sender: string | null;
       readonly rowSecret: Buffer;
     }
   | { readonly outcome: "broken" }
   | Exclude<ClaimOutcome, { outcome: "revealed" | "unknown" }>;
+
+/** One attempt to retrieve a push. */
+interface Retrieval {
+  readonly urlToken: string;
+  readonly request: ClaimRequest;
+  readonly actor: Actor;
+  readonly now: number;
+}
 
 /** After a refused claim, or when the rows do not match, the push is read again: it was edited, ended, or is damaged. */
 const readsMax = 3;
@@ -58,118 +65,94 @@ const claimIdBytes = 6;
 
 export function claimOperations(deps: PushDeps) {
   return {
-    claimView: (urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> =>
-      claimView(deps, urlToken, request, actor),
+    /**
+     * The only way to retrieve a secret. Everything is decrypted in memory first, and the first segment of each file is read
+     * and verified. Then one conditional write counts the view, adds its audit entry and the tickets of its files and, on the
+     * last view, destroys the key.
+     * The answer is sent once that write is durable. So a view that cannot be decrypted is never counted, and an uncounted
+     * secret is never sent.
+     */
+    async claimView(urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> {
+      const receivedAt = deps.clock.now();
+      for (let reads = 1; reads <= readsMax; reads += 1) {
+        const retrieval = { urlToken, request, actor, now: deps.clock.now() };
+        const outcome = await tryToClaim(deps, retrieval, receivedAt, reads === readsMax);
+        if (outcome !== undefined) return outcome;
+      }
+      throw unavailable("The push is being changed. Try again.", 1);
+    },
   };
-}
-
-/**
- * The only way to retrieve a secret. Everything is decrypted in memory first, and the first segment of each file is read
- * and verified. Then one conditional write counts the view, adds its audit entry and the tickets of its files and, on the last
- * view, destroys the key.
- * The answer is sent once that write is durable. So a view that cannot be decrypted is never counted, and an uncounted
- * secret is never sent.
- */
-async function claimView(deps: PushDeps, urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> {
-  const receivedAt = deps.clock.now();
-  for (let reads = 1; reads <= readsMax; reads += 1) {
-    const outcome = await tryToClaim(deps, urlToken, request, { actor, receivedAt, isLast: reads === readsMax });
-    if (outcome !== undefined) return outcome;
-  }
-  throw unavailable("The push is being changed. Try again.", 1);
 }
 
 /** @returns undefined: the push was changed meanwhile and has to be read again. */
 async function tryToClaim(
   deps: PushDeps,
-  urlToken: string,
-  request: ClaimRequest,
-  { actor, receivedAt, isLast }: { readonly actor: Actor; readonly receivedAt: number; readonly isLast: boolean },
+  retrieval: Retrieval,
+  receivedAt: number,
+  isLast: boolean,
 ): Promise<ClaimOutcome | undefined> {
+  const { urlToken, request, actor, now } = retrieval;
   const link = deps.vault.urlTokens.addressOf(urlToken);
-  const now = deps.clock.now();
   const sealed = await deps.store.findSealed(link, request.reserveAnswer);
   if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
-  const { kind, counted } = viewKind(sealed.row, request, actor);
+  const { row } = sealed;
+  const { kind, counted } = viewKind(row, request, actor);
   const isRepeatable = counted && request.idempotencyKey !== undefined;
-  const retry = isRepeatable ? await retryOf(deps, sealed.row, request, { receivedAt, now }) : undefined;
+  const retry = isRepeatable ? await retryOf(deps, row, retrieval, receivedAt) : undefined;
   if (retry !== undefined && retry.copy !== null) {
-    const copy = { ...retry.copy, key: retry.key };
-    const repeated = await repeat(deps, sealed, { copy, urlToken, request, now, actor });
+    const repeated = await repeat(deps, sealed, retrieval, retry.copy);
     if (repeated !== undefined) return repeated;
     // An end or an edit has voided the copy meanwhile.
     if (!isLast) return undefined;
   }
-  if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, { urlToken, now, actor });
-  if (retry?.isUsed === true) return { outcome: "key_used", push: toPush(sealed.row, urlToken, now) };
-  const opened = await open(deps, sealed, { urlToken, request, now, actor });
+  if (hasEnded(row, now)) return await refuse(deps, row, retrieval);
+  if (retry?.isUsed === true) return { outcome: "key_used", push: toPush(row, urlToken, now) };
+  const opened = await open(deps, sealed, retrieval);
   if (opened.outcome === "broken") {
     // The files are read after the row: an edit or an end may have happened in between.
-    if (!isLast || (await hasChanged(deps, sealed.row))) return undefined;
-    throw new Error(`Payload and files of push ${sealed.row.id} do not match.`);
+    if (!isLast || (await hasChanged(deps, row))) return undefined;
+    throw new Error(`Payload and files of push ${row.id} do not match.`);
   }
   if (opened.outcome !== "opened") return opened;
-  const isImported = link.pushId !== sealed.row.id;
-  const asksLastView = request.tellsLastView === true && counted && sealed.row.views > 0;
-  const lastViewAt = asksLastView ? await deps.store.lastViewAt(sealed.row.id) : null;
+  const { content, tickets, rowSecret } = opened;
+  const asksLastView = request.tellsLastView === true && counted && row.views > 0;
+  const lastViewAt = asksLastView ? await deps.store.lastViewAt(row.id) : null;
   const newCopy = retry && { ...retry, id: await deps.ids.next() };
-  const claim = claimOf(deps, sealed, opened, { actor, kind, counted, isImported, lastViewAt, newCopy });
+  // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
+  const viewedAt = deps.clock.now();
+  const claim: ViewClaim = {
+    counted,
+    isImported: link.pushId !== row.id,
+    lastViewAt,
+    claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
+    now: viewedAt,
+    asRead: sealed,
+    notByOwner: !isOwner(row, actor),
+    audit: auditRecord(kind, actor, viewedAt),
+    blobsDueAt: viewedAt + blobsGraceMs(deps.config),
+    tickets,
+    key: newCopy?.key.seal(rowSecret, newCopy.id, { now: viewedAt, arrivedAt: newCopy.arrivedAt }),
+  };
   const claimed = await deps.store.writeView(claim);
   if (claimed === undefined) return undefined;
-  // The view that reaches the limit still gets the payload, with no views remaining.
-  const push = { ...toPush(claimed, urlToken, claim.now), expired: false, expiredOn: null };
-  return revealed(push, opened, { earlierViews: counted ? earlierViewsOf(claim, claimed) : null, repeated: false });
+  const push = toRevealed(claimed, urlToken, viewedAt);
+  const earlierViews = counted ? earlierViewsOf(claim, claimed) : null;
+  return { outcome: "revealed", push, ...content, earlierViews, repeated: false };
+}
+
+/** The view that reaches the limit still gets the payload, with no views remaining. */
+function toRevealed(row: PushRow, urlToken: string, now: number): Push {
+  return { ...toPush(row, urlToken, now), expired: false, expiredOn: null };
 }
 
 type Retry = NonNullable<Awaited<ReturnType<typeof retryOf>>>;
 
 /** The idempotency key of a claim and its earlier use. @returns undefined: the claim cannot be repeated. */
-async function retryOf(
-  deps: PushDeps,
-  row: PushRow,
-  { idempotencyKey }: ClaimRequest,
-  { receivedAt, now }: { readonly receivedAt: number; readonly now: number },
-) {
-  const key = retryKeyOf(deps, row, idempotencyKey);
+async function retryOf(deps: PushDeps, row: PushRow, { request, now }: Retrieval, receivedAt: number) {
+  const key = retryKeyOf(deps, row, request.idempotencyKey);
   if (key === undefined) return undefined;
   const { copy, isUsed, databaseTime } = await deps.store.claimRetries.find(row.id, key.digest, now);
-  return { key, copy, isUsed, arrivedAt: arrivalOf(deps.clock, receivedAt, databaseTime) };
-}
-
-/** What counts the view of an opened push. */
-function claimOf(
-  deps: PushDeps,
-  sealed: SealedPush,
-  opened: Extract<Opened, { outcome: "opened" }>,
-  {
-    actor,
-    kind,
-    counted,
-    isImported,
-    lastViewAt,
-    newCopy,
-  }: Pick<ViewClaim, "counted" | "isImported" | "lastViewAt"> & {
-    readonly actor: Actor;
-    readonly kind: AuditKind;
-    /** What seals the copy of the row secret, and its id; undefined: the claim cannot be repeated. */
-    readonly newCopy: (Pick<Retry, "key" | "arrivedAt"> & { readonly id: number }) | undefined;
-  },
-): ViewClaim {
-  // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
-  const now = deps.clock.now();
-  return {
-    counted,
-    isImported,
-    lastViewAt,
-    claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
-    now,
-    asRead: sealed,
-    notByOwner: !isOwner(sealed.row, actor),
-    audit: auditRecord(kind, actor, now),
-    blobsDueAt: now + blobsGraceMs(deps.config),
-    tickets: opened.tickets,
-    key: newCopy?.key.seal(opened.rowSecret, newCopy.id, { now, arrivedAt: newCopy.arrivedAt }),
-  };
+  return { key, copy: copy && { ...copy, key }, isUsed, arrivedAt: arrivalOf(deps.clock, receivedAt, databaseTime) };
 }
 
 /**
@@ -179,41 +162,24 @@ function claimOf(
 async function repeat(
   deps: PushDeps,
   sealed: SealedPush,
-  {
-    copy,
-    urlToken,
-    request,
-    now,
-    actor,
-  }: {
-    readonly copy: { readonly key: RetryKey; readonly sealed: Buffer; readonly earlierViews: EarlierViews };
-    readonly urlToken: string;
-    readonly request: ClaimRequest;
-    readonly now: number;
-    readonly actor: Actor;
-  },
+  retrieval: Retrieval,
+  { key, sealed: rowSecretSealed, earlierViews }: NonNullable<Retry["copy"]>,
 ): Promise<ClaimOutcome | undefined> {
   const { row } = sealed;
   const { claimRetries } = deps.store;
-  const { key, sealed: rowSecretSealed, earlierViews } = copy;
   const payloadSealed = sealed.payloadSealed ?? (await claimRetries.payload(row.id));
   if (payloadSealed === undefined) return undefined;
-  const copied = { ...sealed, rowSecretSealed, payloadSealed };
-  const opened = await open(deps, copied, { urlToken, request, now, actor, openSecret: key.open });
+  const opened = await open(deps, { ...sealed, rowSecretSealed, payloadSealed }, retrieval, key.open);
   if (opened.outcome === "broken") return undefined;
   if (opened.outcome !== "opened") return opened;
-  const repeatedAt = deps.clock.now();
-  const audit = auditRecord("repeated_view", actor, repeatedAt);
-  const logged = await claimRetries.repeat(row.id, {
-    sealGeneration: row.sealGeneration,
-    digest: key.digest,
-    now: repeatedAt,
-    audit,
-    tickets: opened.tickets,
-  });
+  const { content, tickets } = opened;
+  const now = deps.clock.now();
+  const audit = auditRecord("repeated_view", retrieval.actor, now);
+  const { sealGeneration } = row;
+  const logged = await claimRetries.repeat(row.id, { sealGeneration, digest: key.digest, now, audit, tickets });
   if (logged === undefined) return undefined;
-  const push = { ...toPush(logged, urlToken, repeatedAt), expired: false, expiredOn: null };
-  return revealed(push, opened, { earlierViews, repeated: true });
+  const push = toRevealed(logged, retrieval.urlToken, now);
+  return { outcome: "revealed", push, ...content, earlierViews, repeated: true };
 }
 
 async function hasChanged(deps: PushDeps, row: PushRow): Promise<boolean> {
@@ -231,22 +197,12 @@ function viewKind(row: PushRow, request: ClaimRequest, actor: Actor): { kind: Au
   return { kind: "view", counted: true };
 }
 
+/** @param openSecret see `unlock`. */
 async function open(
   deps: PushDeps,
   sealed: SealedPush,
-  {
-    urlToken,
-    request,
-    now,
-    actor,
-    openSecret,
-  }: {
-    readonly urlToken: string;
-    readonly request: ClaimRequest;
-    readonly now: number;
-    readonly actor: Actor;
-    readonly openSecret?: RetryKey["open"];
-  },
+  { urlToken, request, now, actor }: Retrieval,
+  openSecret?: RetryKey["open"],
 ): Promise<Opened> {
   const { row, payloadSealed } = sealed;
   const { passphrase = "" } = request;
@@ -259,12 +215,7 @@ async function open(
   // Fields are answered twice: as text, too.
   const textBytes = payloadSealed.length * (row.payloadFormat === "fields" ? 2 : 1);
   request.reserveAnswer(textBytes);
-  const unlocked = await unlock(deps, sealed, {
-    secrets: { urlToken, passphrase },
-    now,
-    actor,
-    openSecret,
-  });
+  const unlocked = await unlock(deps, sealed, { secrets: { urlToken, passphrase }, now, actor, openSecret });
   if (unlocked.outcome === "too_many_attempts") return unlocked;
   if (unlocked.outcome === "wrong_passphrase") {
     return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
@@ -293,20 +244,10 @@ async function open(
     tickets.push(made.stored);
   }
   const fields = readStoredFields({ payload, payloadFormat: row.payloadFormat });
-  const text = fields === null ? payload : fieldsText(fields);
   // Before the view is counted: a read that fails must not cost it.
   const sender = row.senderShown ? await senderOf(deps, row, urlToken) : null;
-  return { outcome: "opened", payload: text, fields, files, tickets, sender, rowSecret: unlocked.rowSecret };
-}
-
-type Revealed = Extract<ClaimOutcome, { outcome: "revealed" }>;
-
-function revealed(
-  push: Push,
-  { payload, fields, files, sender }: Extract<Opened, { outcome: "opened" }>,
-  { earlierViews, repeated }: Pick<Revealed, "earlierViews" | "repeated">,
-): Revealed {
-  return { outcome: "revealed", push, payload, fields, files, sender, earlierViews, repeated };
+  const content = { payload: fields === null ? payload : fieldsText(fields), fields, files, sender };
+  return { outcome: "opened", content, tickets, rowSecret: unlocked.rowSecret };
 }
 
 /**
@@ -333,11 +274,7 @@ const ticketBytesMax = 512;
 const fileTextBytes = (file: FileRow) => file.detailsSealed.length + ticketBytesMax;
 
 /** Refuses a retrieval of an ended push and logs it. */
-async function refuse(
-  deps: PushDeps,
-  row: PushRow,
-  { urlToken, now, actor }: { readonly urlToken: string; readonly now: number; readonly actor: Actor },
-): Promise<ClaimOutcome> {
+async function refuse(deps: PushDeps, row: PushRow, { urlToken, now, actor }: Retrieval): Promise<ClaimOutcome> {
   await endIfDue(deps, row, now);
   const refused = await recordRefusal(deps, row, now, actor);
   return { outcome: "gone", push: { ...toPush(refused, urlToken, now), expired: true } };

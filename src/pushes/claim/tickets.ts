@@ -7,7 +7,7 @@ import { type PushDeps, storeWaitMsMax, ticketTtlMs } from "../deps.ts";
 import type { Download } from "../push.ts";
 import { openFileDetails } from "../seals.ts";
 import { type PushRow, rowSecrets } from "../store/tables.ts";
-import { fileRefusal, readStoredFile, type StoredFile, StoredFileError } from "./stored-files.ts";
+import { fileRefusal, readStoredFile, StoredFileError } from "./stored-files.ts";
 
 const ticketBytes = 32;
 const digestBytes = 32;
@@ -75,7 +75,7 @@ export function ticketOperations(deps: PushDeps) {
         pushId,
         fileId,
         sizeBytes,
-        read: (range) => download(deps, { digest, file: stored, range, begin }),
+        read: (range) => download(deps, digest, readStoredFile(deps.blobs, stored, range), begin),
       };
     },
   };
@@ -87,22 +87,14 @@ export function ticketOperations(deps: PushDeps) {
  * @param begin called once the first byte is known, before it is returned.
  */
 async function* download(
-  deps: PushDeps,
-  {
-    digest,
-    file,
-    range,
-    begin,
-  }: {
-    readonly digest: Buffer;
-    readonly file: StoredFile;
-    readonly range: { start: number; end: number };
-    readonly begin: () => Promise<void>;
-  },
+  { store }: PushDeps,
+  digest: Buffer,
+  content: AsyncIterable<Buffer>,
+  begin: () => Promise<void>,
 ): AsyncGenerator<Buffer, void, undefined> {
   let started = false;
   try {
-    for await (const chunk of readStoredFile(deps.blobs, file, range)) {
+    for await (const chunk of content) {
       if (!started) await begin();
       started = true;
       yield chunk;
@@ -110,7 +102,7 @@ async function* download(
     // An empty file.
     if (!started) await begin();
   } catch (error) {
-    if (error instanceof BlobStoreError && !started) await deps.store.downloadTickets.wait(digest);
+    if (error instanceof BlobStoreError && !started) await store.downloadTickets.wait(digest);
     if (error instanceof StoredFileError && error.problem === "missing") {
       throw new AppError("not_found", "not-found", { cause: error });
     }

@@ -72,41 +72,28 @@ interface Guess {
   readonly tryPassphrase: () => Promise<Unlocked>;
 }
 
-async function guess(deps: PushDeps, pushId: number, attempt: Guess): Promise<Unlocked> {
-  const unlocked = await chargeAttempt(deps, pushId, attempt);
-  if (unlocked.outcome === "wrong_passphrase") {
-    await deps.store.record(pushId, auditRecord("failed_passphrase", attempt.actor, attempt.now));
-  }
-  return unlocked;
-}
-
 /** Charges the client for the work and for a guess at this push. */
-async function chargeAttempt(
-  deps: PushDeps,
-  pushId: number,
-  { now, actor: { client }, tryPassphrase }: Guess,
-): Promise<Unlocked> {
-  const isCounted = ({ outcome }: Unlocked) => outcome === "wrong_passphrase";
+async function guess(deps: PushDeps, pushId: number, { now, actor, tryPassphrase }: Guess): Promise<Unlocked> {
+  const { client } = actor;
+  const isWrong = ({ outcome }: Unlocked) => outcome === "wrong_passphrase";
   const make = async (): Promise<Unlocked> => {
     const charge = await deps.attempts.charge(client, pushId, now);
     if (charge.outcome === "refused") return tooMany(charge);
     try {
       const unlocked = await tryPassphrase();
-      if (!isCounted(unlocked)) await charge.refund();
+      if (!isWrong(unlocked)) await charge.refund();
       return unlocked;
     } catch (error) {
       await charge.refund();
       throw error;
     }
   };
-  const made = await deps.hashAttempts.run({
-    client,
-    now,
-    make,
-    isRight: (unlocked) => !isCounted(unlocked),
-    isFresh: () => deps.attempts.isFresh(client, pushId, now),
-  });
-  return made.outcome === "made" ? made.result : tooMany(made);
+  const isRight = (unlocked: Unlocked) => !isWrong(unlocked);
+  const isFresh = () => deps.attempts.isFresh(client, pushId, now);
+  const made = await deps.hashAttempts.run({ client, now, make, isRight, isFresh });
+  const unlocked = made.outcome === "made" ? made.result : tooMany(made);
+  if (isWrong(unlocked)) await deps.store.record(pushId, auditRecord("failed_passphrase", actor, now));
+  return unlocked;
 }
 
 function tooMany({ retryAfterSeconds }: Refused): Unlocked {
