@@ -73,7 +73,14 @@ export async function findRepeated(deps: PushDeps, key: AskedKey, compared: Comp
   // The link is needed to compare the two, and to answer. It is not stored under the key, either: clients choose that.
   if (urlToken === null)
     throw keyUsed("a push that was created, whose link this server does not store and cannot answer again");
-  if (!(await isSame(deps, row, { push: { ...owned, urlToken }, compared, now, actor }))) throw keyUsed(anotherContent);
+  const { request, requested } = compared;
+  const lifetime = lifetimeOf(request, deps.config.kinds[requested.columns.kind], row.createdAt);
+  const isSame =
+    hasSameSettings(row, owned, compared) &&
+    hasSameLimits(row, request, lifetime) &&
+    (await hasSameRecipients(deps, row, request)) &&
+    (await hasSameContent(deps, urlToken, compared, actor));
+  if (!isSame) throw keyUsed(anotherContent);
   return { push: { ...owned, urlToken }, databaseTime };
 }
 
@@ -83,27 +90,12 @@ function keyUsed(what: string) {
   return invalidFields({ idempotencyKey: [`was used for ${what}. Send a new random key for each push.`] });
 }
 
-async function isSame(
-  deps: PushDeps,
-  row: PushRow,
-  {
-    push,
-    compared: { request, requested, upload },
-    now,
-    actor,
-  }: { readonly push: OwnedPush; readonly compared: Compared; readonly now: number; readonly actor: Actor },
-): Promise<boolean> {
-  return (
-    hasSameSettings(row, push, requested, request) &&
-    hasSameLimits(row, request, lifetimeOf(request, deps.config.kinds[requested.columns.kind], row.createdAt)) &&
-    (await hasSameRecipients(deps, row, request)) &&
-    (await hasSameContent(deps, { push, request, upload, now, actor }))
-  );
-}
-
 /** What neither request names is the same: the push has the defaults of its creation. */
-function hasSameSettings(row: PushRow, push: OwnedPush, requested: RequestedPush, request: CreatePush): boolean {
-  const { name, note, columns } = requested;
+function hasSameSettings(
+  row: PushRow,
+  push: Pick<OwnedPush, "name" | "note">,
+  { request, requested: { name, note, columns } }: Compared,
+): boolean {
   const unnamed = optionsBy((option) => (request[option] === undefined ? row[option] : columns[option]));
   return isSubset({ ...columns, ...unnamed }, row) && (push.name ?? "") === name && (push.note ?? "") === note;
 }
@@ -132,19 +124,9 @@ async function hasSameRecipients(deps: PushDeps, row: PushRow, request: CreatePu
 
 async function hasSameContent(
   deps: PushDeps,
-  {
-    push: { urlToken },
-    request,
-    upload,
-    now,
-    actor,
-  }: {
-    readonly push: Pick<OwnedPush, "urlToken">;
-    readonly request: CreatePush;
-    readonly upload: PendingUpload | undefined;
-    readonly now: number;
-    readonly actor: Actor;
-  },
+  urlToken: string,
+  { request, upload }: Compared,
+  actor: Actor,
 ): Promise<boolean> {
   const { passphrase = "" } = request;
   // No memory is reserved for the answer: it does not contain the payload.
@@ -152,7 +134,7 @@ async function hasSameContent(
   if (sealed === undefined || sealed.payloadSealed === null) return false;
   const { row } = sealed;
   if ((row.passphraseSalt === null) !== (passphrase === "")) return false;
-  const unlocked = await unlock(deps, sealed, { secrets: { urlToken, passphrase }, now, actor });
+  const unlocked = await unlock(deps, sealed, { secrets: { urlToken, passphrase }, now: deps.clock.now(), actor });
   if (unlocked.outcome === "too_many_attempts") throw tooManyAttempts({ ...unlocked, outcome: "refused" });
   if (unlocked.outcome !== "unlocked") return false;
   const stored = await deps.store.filesOf(sealed);
