@@ -2,7 +2,8 @@ import type { PushField } from "@sealpush/age/fields";
 import type { KindName } from "../base/push-kinds.ts";
 import type { AuditEntry } from "./audit/audit-trail.ts";
 import type { PublicOptions } from "./push-options.ts";
-import type { PushOptions } from "./store/tables.ts";
+import type { FileDetails } from "./seals.ts";
+import type { PushOptions, PushRow } from "./store/tables.ts";
 import type { bulkOwners, EndReason } from "./stored-values.ts";
 
 export type { PushField } from "@sealpush/age/fields";
@@ -20,16 +21,15 @@ export interface EndToEnd {
   readonly check: string | null;
 }
 
+export type Lifetime = Pick<PushRow, "expireAfterDays" | "expireAfterViews" | "expiresAt">;
+
 /** A push as owners, viewers and presenters see it. Its only secrets are the labels and the token. */
-export interface Push extends PublicOptions {
+export interface Push
+  extends PublicOptions,
+    Lifetime,
+    Pick<PushRow, "kind" | "ownerId" | "views" | "createdAt" | "updatedAt"> {
   readonly urlToken: string;
-  readonly kind: KindName;
-  readonly ownerId: number | null;
-  readonly expireAfterDays: number;
-  readonly expireAfterViews: number;
   readonly daysRemaining: number;
-  /** Counted views, without refusals after the end. */
-  readonly views: number;
   readonly viewsRemaining: number;
   readonly passphraseRequired: boolean;
   /** null: the server receives the content as it is. */
@@ -43,9 +43,6 @@ export interface Push extends PublicOptions {
   readonly deleted: boolean;
   /** Milliseconds since the epoch; null while active. */
   readonly expiredOn: number | null;
-  readonly expiresAt: number;
-  readonly createdAt: number;
-  readonly updatedAt: number;
   /** Labels; null when not set or when the caller is not the owner. */
   readonly name: string | null;
   readonly note: string | null;
@@ -74,6 +71,7 @@ export type PushOrder = "newest" | "oldest" | "soonest" | "latest";
 /** Selects among an owner's pushes. */
 export interface PushSearch {
   readonly state: "active" | "expired" | "all";
+  /** null: all kinds. */
   readonly kind: KindName | null;
   /** Part of a name or a note, in upper or lower case; "": no search. */
   readonly text: string;
@@ -182,9 +180,7 @@ export interface EditablePush {
   readonly files: readonly { readonly id: number; readonly filename: string; readonly sizeBytes: number }[];
 }
 
-export interface IncomingFile {
-  readonly filename: string;
-  readonly contentType: string;
+export interface IncomingFile extends FileDetails {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
@@ -204,10 +200,11 @@ export interface Upload {
   abandon(): Promise<void>;
 }
 
-export interface RevealedFile {
-  readonly filename: string;
-  readonly contentType: string;
+export interface SizedFile extends FileDetails {
   readonly sizeBytes: number;
+}
+
+export interface RevealedFile extends SizedFile {
   /** Opaque and URL-safe, for `openTicket`. */
   readonly ticket: string;
 }
@@ -262,17 +259,11 @@ export type TrailEvent =
 
 export interface TrailPage {
   readonly push: OwnedPush;
-  readonly files: readonly TrailFile[];
+  /** The name of one that was tampered with is "". */
+  readonly files: readonly SizedFile[];
   /** Newest first, 50 a page. */
   readonly events: readonly TrailEvent[];
   readonly hasMore: boolean;
-}
-
-/** A file of an owned push: `filename` is "" if it was tampered with. */
-export interface TrailFile {
-  readonly filename: string;
-  readonly contentType: string;
-  readonly sizeBytes: number;
 }
 
 export interface WholeTrail {
@@ -284,17 +275,15 @@ export interface WholeTrail {
 /** A push in the data export of its owner. */
 export interface ExportedPush {
   readonly push: ListedPush;
-  readonly files: readonly TrailFile[];
+  /** See TrailPage. */
+  readonly files: readonly SizedFile[];
   /** See WholeTrail; must be read before the next push. */
   readonly events: AsyncIterable<TrailEvent>;
 }
 
-export interface Download {
+export interface Download extends SizedFile {
   readonly pushId: number;
   readonly fileId: number;
-  readonly filename: string;
-  readonly contentType: string;
-  readonly sizeBytes: number;
   /**
    * Plaintext bytes from `start` to `end`, inclusive. Audited as a download.
    * @throws AppError unavailable when the store does not answer (the ticket then waits for it) or has other bytes than were
@@ -314,10 +303,7 @@ export interface PushOverview
   readonly storedBytes: number;
 }
 
-export interface AdminListFilter {
-  /** null: all kinds. */
-  readonly kind: KindName | null;
-  readonly state: "active" | "expired" | "all";
+export interface AdminListFilter extends Pick<PushSearch, "kind" | "state"> {
   /** null: all owners, and anonymous pushes. */
   readonly ownerId: number | null;
   /** Only pushes older than this one; null: start with the newest. */

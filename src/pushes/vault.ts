@@ -8,6 +8,7 @@ import type { Database, ReadConnection, Transaction } from "../database/database
 import { createProcessRegistry, markKey, readKeyMarks } from "../database/processes.ts";
 import { sql } from "../database/statement.ts";
 import { meta } from "../database/tables.ts";
+import type { PushRow } from "./store/tables.ts";
 
 /** The keys that the domain uses: the key ring, and those derived from the secrets that it opens. */
 export type Vault = Awaited<ReturnType<typeof openVault>>;
@@ -29,16 +30,10 @@ export class ReplacedSecretError extends Error {
 const domainSecretNames = ["index_secret", "access_secret"] as const;
 export type DomainSecretName = (typeof domainSecretNames)[number];
 
-interface OwnedLink {
-  readonly id: number;
-  readonly ownerId: number | null;
-  readonly linkCheck: Buffer;
-}
-
 const ownerCheckBytes = 16;
 
 /** @returns what authenticates whose push it is, and that its link is the owner's, who may have it stored nowhere: 16 bytes. */
-export function ownerChecks(indexSecret: Buffer): (push: OwnedLink) => Buffer {
+export function ownerChecks(indexSecret: Buffer): (push: Pick<PushRow, "id" | "ownerId" | "linkCheck">) => Buffer {
   const key = deriveKey(indexSecret, "push owners");
   return ({ id, ownerId, linkCheck }) => keyedHash(key, ownerCheckBytes, "owner", id, ownerId, linkCheck);
 }

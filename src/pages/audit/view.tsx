@@ -4,8 +4,8 @@ import {
   asksForPassphrase,
   isSealedLabel,
   type OwnedPush,
+  type SizedFile,
   type TrailEvent,
-  type TrailFile,
   type TrailPage,
 } from "../../pushes/pushes.ts";
 import { hasSealedLabels, linkOf, PushActions, PushName, ViewsUsed } from "../dashboard/push-parts.tsx";
@@ -172,7 +172,7 @@ function AboutPush({ model }: PartProps<AuditModel>) {
   );
 }
 
-function Files({ files }: { readonly files: readonly TrailFile[] }) {
+function Files({ files }: { readonly files: readonly SizedFile[] }) {
   const { dashboard, formats } = useMessages();
   return (
     <section aria-labelledby="files">

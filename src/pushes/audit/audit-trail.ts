@@ -1,4 +1,5 @@
 import type { Actor } from "../actor.ts";
+import type { TrailRow } from "../store/tables.ts";
 import { type AuditKind, auditKinds } from "../stored-values.ts";
 
 export type LinkDeliveryStatus = "pending" | "processing" | "completed" | "partially_failed" | "failed";
@@ -16,15 +17,7 @@ export interface LinkDeliveryReport {
   readonly errorMessage: string | null;
 }
 
-export interface AuditEntry {
-  readonly kind: AuditKind;
-  readonly address: string;
-  readonly userAgent: string;
-  readonly referrer: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** How many events of this kind the entry counts; more than 1 only beyond the per-push limit. */
-  readonly times: number;
+export interface AuditEntry extends Omit<TrailRow, "sequence" | "userId"> {
   /** Only for the kind `creation_email_send`. */
   readonly linkDelivery?: LinkDeliveryReport;
 }
@@ -42,12 +35,7 @@ const foldable: ReadonlySet<AuditKind> = new Set([
 ]);
 
 /** An event in the form that the store writes. */
-export interface AuditRecord {
-  readonly kind: AuditKind;
-  readonly userId: number | null;
-  readonly address: string;
-  readonly userAgent: string;
-  readonly referrer: string;
+export interface AuditRecord extends Pick<TrailRow, "kind" | "userId" | "address" | "userAgent" | "referrer"> {
   readonly at: number;
 }
 

@@ -9,7 +9,7 @@ import { asksForLinkDelivery, findLinkDeliveryProblems } from "../notifications/
 import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-deliveries.ts";
 import { storedPayload } from "../payload.ts";
 import { toOwnersPush } from "../present-push.ts";
-import type { CreatedPush, CreatePush, OwnedPush, Upload } from "../push.ts";
+import type { CreatedPush, CreatePush, Lifetime, OwnedPush, Upload } from "../push.ts";
 import { findOptionProblems } from "../push-options.ts";
 import { listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
 import { arrivalOf, type CreationKey } from "../store/idempotency-keys.ts";
@@ -18,7 +18,7 @@ import { type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
 import { judgeCreation, limitsUnder, policyFor } from "./judge-creation.ts";
-import { findProblems, kindOf, type Lifetime, lifetimeOf } from "./limits.ts";
+import { findProblems, kindOf, lifetimeOf } from "./limits.ts";
 import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
 import { type RequestedPush, requestedPush } from "./requested-push.ts";

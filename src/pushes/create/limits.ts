@@ -6,7 +6,7 @@ import { addProblem, checkRange, type Problems } from "../../base/field-problems
 import { isSealable, type KindName } from "../../base/push-kinds.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
 import { fieldSentence } from "../payload.ts";
-import type { Bounds, CreatePush, PushField } from "../push.ts";
+import type { Bounds, CreatePush, Lifetime, PushField } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
 
 /** Limits are in Unicode code points. */
@@ -34,12 +34,6 @@ export const pushLimits = {
   passphraseCharactersMax,
   recipientsMax,
 } as const;
-
-export interface Lifetime {
-  readonly expireAfterDays: number;
-  readonly expireAfterViews: number;
-  readonly expiresAt: number;
-}
 
 export type LifetimeLimits = Pick<KindSettings, "days" | "views">;
 

@@ -10,11 +10,11 @@ import type { PushDeps } from "../deps.ts";
 import { storedPayload } from "../payload.ts";
 import { hasEnded, isOwner, ownerKeysOf, toListedPush } from "../present-push.ts";
 import { namesLifetime } from "../presets/preset.ts";
-import type { CreatePush, OwnedPush } from "../push.ts";
+import type { CreatePush, Lifetime, OwnedPush } from "../push.ts";
 import { openFileKey, openOwnedFileDetails, openPayload } from "../seals.ts";
 import type { CreationKey } from "../store/idempotency-keys.ts";
 import { optionsBy, type PushRow, pushOptions } from "../store/tables.ts";
-import { type Lifetime, lifetimeOf } from "./limits.ts";
+import { lifetimeOf } from "./limits.ts";
 import type { RequestedPush } from "./requested-push.ts";
 import type { PendingUpload } from "./upload.ts";
 

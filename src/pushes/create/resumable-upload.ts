@@ -15,7 +15,14 @@ import {
   segmentBytes,
 } from "../../crypto/stream-seal.ts";
 import type { Actor } from "../actor.ts";
-import { fileContentContext, openUploadDetails, sealFileDetails, sealUploadDetails } from "../seals.ts";
+import type { SizedFile } from "../push.ts";
+import {
+  type FileDetails,
+  fileContentContext,
+  openUploadDetails,
+  sealFileDetails,
+  sealUploadDetails,
+} from "../seals.ts";
 import type { ResumableUpload } from "../store/resumable-uploads.ts";
 import { rowSecrets } from "../store/tables.ts";
 import {
@@ -128,10 +135,7 @@ function openings(deps: UploadDeps) {
      * Begins an upload. @returns its address, of which the server keeps only a digest.
      * @throws AppError not_authenticated, invalid_fields, too_large, too_many_requests, unavailable.
      */
-    async openUpload(
-      file: { readonly filename: string; readonly contentType: string; readonly sizeBytes: number },
-      actor: Actor,
-    ): Promise<{ readonly address: string; readonly expiresAt: number }> {
+    async openUpload(file: SizedFile, actor: Actor): Promise<{ readonly address: string; readonly expiresAt: number }> {
       assertMayUpload(config, actor);
       const { pushBytesMax, maxFileUploads } = config.files;
       const { sizeBytes } = file;
@@ -229,7 +233,7 @@ function newFile(
   { vault, random }: UploadDeps,
   address: string,
   { id, ownerId }: { readonly id: number; readonly ownerId: number | null },
-  details: { readonly filename: string; readonly contentType: string },
+  details: FileDetails,
 ) {
   const key = Buffer.from(random.bytes(keyBytes));
   const { keyring } = vault;

@@ -1,21 +1,18 @@
 import type { Database, InTransaction } from "../../database/database.ts";
 import { sql, type Value } from "../../database/statement.ts";
-import type { NewRowOf } from "../../database/table.ts";
+import type { NewRowOf, StoredRowOf } from "../../database/table.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import { auditKinds, endReasons } from "../stored-values.ts";
-import { type BulkEnding, bulkEndings } from "./tables.ts";
+import { type BulkEnding, bulkEndings, pushes } from "./tables.ts";
 import { endPush } from "./write-operations.ts";
 
 const newBulkEndings = bulkEndings.omit("id");
 export type NewBulkEnding = NewRowOf<typeof newBulkEndings>;
 
+const candidateColumns = pushes.pick("id", "createdAt", "endedAt", "ownerId", "storedBytes");
+
 /** A push, with what a request can select it by. */
-export interface EndingCandidate {
-  readonly id: number;
-  readonly createdAt: number;
-  readonly endedAt: number | null;
-  readonly ownerId: number | null;
-  readonly storedBytes: number;
+export interface EndingCandidate extends StoredRowOf<typeof candidateColumns> {
   /** The client that created it; "": not known. */
   readonly address: string;
   /** 1: a limit has ended it, but claims can be repeated or files downloaded. */
@@ -46,7 +43,7 @@ const progress = sql<[lastId: number, ended: number, bytes: number, finishedAt: 
  */
 const candidates = sql<[id: number, limit: number], EndingCandidate>(
   // No join: a plan for an unknown LIMIT could read all entries.
-  `SELECT id, created_at AS createdAt, ended_at AS endedAt, owner_id AS ownerId, stored_bytes AS storedBytes,
+  `SELECT ${candidateColumns.selectList},
      coalesce(creator_address, (SELECT address FROM audit_entries
        WHERE push_id = pushes.id AND sequence = 1 AND kind = ${auditKinds.creation}), '') AS address,
      CASE WHEN end_reason IN (${endReasons.views}, ${endReasons.time})

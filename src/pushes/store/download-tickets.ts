@@ -1,22 +1,12 @@
 import { unavailable } from "../../base/errors.ts";
 import { capabilitiesOf, type Database, type Transaction } from "../../database/database.ts";
 import { type Statement, sql, type Value } from "../../database/statement.ts";
+import type { RowOf } from "../../database/table.ts";
 import { downloadTickets, newRowSecrets } from "./tables.ts";
-import { destroyRowSecret, sqlOfFreeRows } from "./write-operations.ts";
+import { destroyRowSecret, type SealedKey, sqlOfFreeRows } from "./write-operations.ts";
 
 /** A ticket for one file, to be stored. */
-export interface NewTicket {
-  /** Keyed, of the ticket. */
-  readonly digest: Buffer;
-  readonly fileId: number;
-  /** The file's key, which only the ticket opens. As long as a sealed row secret. */
-  readonly keySealed: Buffer;
-  /** An id that no push has: on PostgreSQL the id of the row of the sealed key. */
-  readonly keyId: number;
-  readonly expiresAt: number;
-  /** The time of expiry if the store of files does not answer. */
-  readonly latestExpiry: number;
-}
+export type NewTicket = Omit<RowOf<typeof downloadTickets>, "pushId" | "rowSecretId" | "waitsForStore"> & SealedKey;
 
 const ticketsMax = 100_000;
 /** Views that are not counted and repeated answers have no limit of their own. Counted views have one. */
@@ -83,11 +73,7 @@ export async function insertTickets(
   await tx.run(inserts.tickets, ...rows);
 }
 
-interface StoredTicket {
-  readonly pushId: number;
-  readonly fileId: number;
-  readonly keySealed: Buffer;
-}
+type StoredTicket = Pick<RowOf<typeof downloadTickets>, "pushId" | "fileId"> & Pick<SealedKey, "keySealed">;
 
 const findValid = sql<[digest: Buffer, now: number], StoredTicket>(
   `SELECT push_id AS pushId, file_id AS fileId, sealed AS keySealed

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
-import { type PayloadFormat, payloadFormats } from "../stored-values.ts";
+import { payloadFormats } from "../stored-values.ts";
 import { type FileRow, type PushOptions, type PushRow, payloads, pushOptions, readPushes } from "./tables.ts";
 import {
   deletePayload,
@@ -34,10 +34,7 @@ export interface SealedLabel {
 }
 
 /** Sealed for the generation that follows the one read. */
-export interface ContentChange {
-  readonly keyCheck: Buffer;
-  readonly passphraseSalt: Buffer | null;
-  readonly payloadFormat: PayloadFormat;
+export interface ContentChange extends Pick<PushRow, "keyCheck" | "passphraseSalt" | "payloadFormat"> {
   readonly rowSecretSealed: Buffer;
   readonly payloadSealed: Buffer;
   readonly storedBytes: number;

@@ -1,11 +1,9 @@
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { linkSecretUsers } from "./tables.ts";
+import type { RowOf } from "../../database/table.ts";
+import { type linkSecrets, linkSecretUsers } from "./tables.ts";
 
-export interface LinkSecret {
-  readonly id: number;
-  readonly sealed: Buffer;
-}
+export type LinkSecret = RowOf<typeof linkSecrets>;
 
 const secretOf = sql<[userId: number], LinkSecret>(
   `SELECT link_secrets.id, sealed FROM link_secret_users JOIN link_secrets ON link_secrets.id = link_secret_id

@@ -1,20 +1,20 @@
-import { capabilitiesOf, type Database, type Transaction } from "../../database/database.ts";
+import type { Database, Transaction } from "../../database/database.ts";
 import { type Statement, sql, type Value } from "../../database/statement.ts";
 import type { NewRowOf, RowOf, StoredRowOf } from "../../database/table.ts";
 import { keysOfWidestNetwork } from "../../limits/client-shares.ts";
-import { newRowSecrets, resumableUploads, uploads } from "./tables.ts";
-import { destroyRowSecret, queueBlob, sqlOfFreeRows, takeUpload } from "./write-operations.ts";
+import { newResumableUploads, resumableUploads, uploads } from "./tables.ts";
+import {
+  destroyRowSecret,
+  lastRowSecret,
+  queueBlob,
+  type SealedKey,
+  sqlOfFreeRows,
+  takeUpload,
+  writeRowSecret,
+} from "./write-operations.ts";
 
-export type ResumableUpload = RowOf<typeof resumableUploads> & {
-  /** The file's key, which only the address of the upload opens. As long as a sealed row secret. */
-  readonly keySealed: Buffer;
-};
-
-export type NewResumableUpload = Omit<NewRowOf<typeof resumableUploads>, "rowSecretId"> & {
-  readonly keySealed: Buffer;
-  /** An id that no push has: on PostgreSQL the id of the row of the sealed key. */
-  readonly keyId: number;
-};
+export type ResumableUpload = RowOf<typeof resumableUploads> & Pick<SealedKey, "keySealed">;
+export type NewResumableUpload = Omit<NewRowOf<typeof resumableUploads>, "rowSecretId"> & SealedKey;
 
 /** What has arrived so far. A user's bytes count as 0 anonymous bytes. */
 export interface Progress {
@@ -34,10 +34,9 @@ export interface SenderBounds {
 /** All uploads of all senders. */
 const uploadsMax = 10_000;
 
-const insertKey = newRowSecrets.insert();
 const insertResumable = sql<Value[]>({
-  sqlite: resumableUploads.insertText(1, { rowSecretId: "coalesce(?, last_insert_rowid())" }),
-  postgres: resumableUploads.insertText(),
+  sqlite: newResumableUploads.insertText(1, lastRowSecret),
+  postgres: newResumableUploads.insertText(),
 });
 const insertUpload = uploads.insert();
 interface Held {
@@ -122,10 +121,8 @@ async function isSenderFull(
 
 async function insert(tx: Transaction, upload: NewResumableUpload, now: number): Promise<void> {
   const { keySealed, keyId, ...row } = upload;
-  const id = capabilitiesOf[tx.engine].rowSecretId === "push" ? keyId : null;
-  await tx.run(insertKey, ...newRowSecrets.values({ id, sealed: keySealed }));
-  // SQLite takes the id of the key that was just appended.
-  await tx.run(insertResumable, ...resumableUploads.values({ ...row, rowSecretId: id as number }));
+  const rowSecretId = await writeRowSecret(tx, keyId, keySealed);
+  await tx.run(insertResumable, ...newResumableUploads.values({ ...row, rowSecretId }));
   await tx.run(insertUpload, ...uploads.values({ blobKey: row.blobKey, renewedAt: now }));
 }
 

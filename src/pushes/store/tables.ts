@@ -81,6 +81,7 @@ const pushColumns = {
   endReason: harmless(withDefault(nullable(oneOf(endReasons)), null), shown),
   expireAfterDays: harmless(integer, limit),
   expireAfterViews: harmless(integer, limit),
+  /** Counted views, without refusals after the end. */
   views: harmless(withDefault(integer, 0), limit),
   /** Retrievals refused after the end, counted only while they change `views_remaining`. */
   refusals: harmless(withDefault(integer, 0), limit),
@@ -178,6 +179,7 @@ const auditEntryColumns = {
   address: harmless(text, shown),
   userAgent: harmless(text, shown),
   referrer: harmless(text, shown),
+  /** How many events of this kind the entry counts; more than 1 only beyond the per-push limit. */
   times: harmless(withDefault(integer, 1), shown),
   createdAt: harmless(integer, shown),
   updatedAt: harmless(integer, shown),
@@ -253,7 +255,7 @@ export const uploads = new Table("uploads", {
   renewedAt: harmless(integer, limit),
 });
 /** See `createResumableUploads`. */
-export const resumableUploads = new Table("resumable_uploads", {
+const resumableUploadColumns = {
   digest: bound(bytes, keyedDigest),
   blobKey: harmless(text, "another file does not open under the key of this one"),
   fileId: bound(integer, sealedFor),
@@ -267,6 +269,12 @@ export const resumableUploads = new Table("resumable_uploads", {
   run: harmless(withDefault(integer, 0), job),
   runUntil: harmless(withDefault(integer, 0), job),
   expiresAt: harmless(integer, limit),
+};
+export const resumableUploads = new Table("resumable_uploads", resumableUploadColumns);
+/** For rows to insert. A row secret id of null: see `newPushes`. */
+export const newResumableUploads = new Table("resumable_uploads", {
+  ...resumableUploadColumns,
+  rowSecretId: { ...resumableUploadColumns.rowSecretId, ...nullable(integer) },
 });
 export const blobDeletions = new Table("blob_deletions", {
   blobKey: harmless(text, "who can write to the database can delete"),
@@ -283,6 +291,7 @@ export const downloadTickets = new Table("download_tickets", {
   rowSecretId: bound(integer, "the key of the file opens only with the ticket"),
   waitsForStore: harmless(withDefault(boolean, false), limit),
   expiresAt: harmless(integer, limit),
+  /** The time of expiry if the store of files does not answer. */
   latestExpiry: harmless(integer, limit),
 });
 export const viewNotifications = new Table("view_notifications", {

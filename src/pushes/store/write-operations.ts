@@ -39,8 +39,8 @@ export function sqlOfLockedRows<Parameters extends readonly Value[], Row extends
  */
 export const liveUntil = "CASE WHEN ended_at IS NULL THEN expires_at END";
 
-// Cheaper than reading the id of the key with RETURNING.
-const lastRowSecret = { rowSecretId: "coalesce(?, last_insert_rowid())" };
+/** For the row of what `writeRowSecret` has just appended. Cheaper than reading the id with RETURNING. */
+export const lastRowSecret = { rowSecretId: "coalesce(?, last_insert_rowid())" };
 /** The parameters are the columns of `newPushes`. */
 export const insertPush = sql<Value[]>({
   sqlite: newPushes.insertText(1, lastRowSecret),
@@ -50,15 +50,21 @@ export const insertPush = sql<Value[]>({
 /** As `insertPush`, after which come the parameters of `isCurrentSecret`. Inserts nothing if the link secret was replaced. */
 export const insertLinkedPush = sql<Value[]>(newPushes.insertTextIf(isCurrentSecret, lastRowSecret));
 
+/** The key of a file, sealed for an address that is handed out. It is stored among the row secrets, so it is as long as one. */
+export interface SealedKey {
+  readonly keySealed: Buffer;
+  /** An id that no push has: on PostgreSQL the id of its row. */
+  readonly keyId: number;
+}
+
 const insertRowSecret = sql<[id: number | null, sealed: Buffer]>("INSERT INTO row_secrets (id, sealed) VALUES (?, ?)");
 
 /**
- * Writes the row secret of a new push, just before its row. SQLite only appends; on PostgreSQL a secret has the id of
- * its push.
- * @returns the id for the row of the push; null: the appended one.
+ * Writes a row secret, just before the row that names it. SQLite only appends.
+ * @param newId that of the push, or one that no push has, for PostgreSQL. @returns the id for that row; null: the appended one.
  */
-export async function writeRowSecret(tx: Transaction, pushId: number, sealed: Buffer): Promise<number | null> {
-  const id = capabilitiesOf[tx.engine].rowSecretId === "push" ? pushId : null;
+export async function writeRowSecret(tx: Transaction, newId: number, sealed: Buffer): Promise<number | null> {
+  const id = capabilitiesOf[tx.engine].rowSecretId === "push" ? newId : null;
   await tx.run(insertRowSecret, id, sealed);
   return id;
 }
