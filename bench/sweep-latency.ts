@@ -50,9 +50,8 @@ export async function measureSweepLatencies(folder: string, plan: SweepPlan): Pr
   const calm = await claimSteadily(domain, tokens.splice(0, calmClaims), plan.claimsPerSecond, () => false);
   let swept = false;
   const startedAt = performance.now();
-  const { config, blobs } = domain;
-  const { upkeep, downloadTickets } = domain.store;
-  const data = { config, blobs, upkeep, downloadTickets };
+  const { config, blobs, store } = domain;
+  const data = { config, blobs, store };
   const monotonicMs = () => performance.now();
   const pause = (ms: number) => sleep(ms);
   const onBlobDeletionFailed = (error: unknown) => console.error(error);

@@ -52,27 +52,36 @@ function createWork(domain: Domain, effects: TimetableEffects, { events, log, st
     events.jobFailed("blob deletion", error);
     log.failed("sweep", `blob deletions: ${summarizeError(error)}`);
   };
-  const { upkeep, downloadTickets, claimRetries, creationKeys } = domain.store;
+  const sweepDeps = () => {
+    const { config, blobs, store } = domain;
+    return {
+      config,
+      blobs,
+      store,
+      clock,
+      clockTrust,
+      monotonicMs,
+      pause,
+      abortAfter,
+      onBlobDeletionFailed,
+      onStepFailed,
+    };
+  };
   let clockWasTrusted = false;
   const sweepOnce = async () => {
-    const { config, blobs } = domain;
-    const data = { config, blobs, upkeep, downloadTickets };
-    const deps = { ...data, clock, clockTrust, monotonicMs, pause, abortAfter, onBlobDeletionFailed, onStepFailed };
-    const { clockTrusted, ...counts } = await sweep(deps, stop);
+    const { clockTrusted, ...counts } = await sweep(sweepDeps(), stop);
     if (clockWasTrusted && !clockTrusted) events.sweepPaused("The clock jumped. Nothing is removed for 10 minutes.");
     clockWasTrusted = clockTrusted;
     events.jobDone("sweep", { ...counts, clockTrusted: clockTrusted ? 1 : 0 });
   };
 
   const removeRetries = async () => {
-    const deps = { config: domain.config, claimRetries, creationKeys, clock, clockTrust, monotonicMs, pause };
-    const removed = await removeExpiredRetries(deps, stop);
+    const removed = await removeExpiredRetries(sweepDeps(), stop);
     if (removed > 0) events.jobDone("claim retries", { removed });
   };
 
   const removeTickets = async () => {
-    const deps = { config: domain.config, clock, clockTrust, monotonicMs, pause, downloadTickets };
-    const removed = await removeExpiredTickets(deps, stop);
+    const removed = await removeExpiredTickets(sweepDeps(), stop);
     if (removed > 0) events.jobDone("download tickets", { removed });
   };
 

@@ -36,8 +36,7 @@ export function makeSweeper(
     clock: fixture.clock,
     clockTrust: earnedTrust(),
     monotonicMs: () => 0,
-    upkeep: fixture.domain.store.upkeep,
-    downloadTickets: fixture.domain.store.downloadTickets,
+    store: fixture.domain.store,
     blobs: fixture.domain.blobs,
     abortAfter: (ms) => AbortSignal.timeout(ms),
     pause: async () => undefined,
@@ -47,12 +46,11 @@ export function makeSweeper(
     },
     ...overrides,
   };
-  const { claimRetries, creationKeys } = fixture.domain.store;
   const neverAborted = new AbortController().signal;
   return {
     failures,
     sweep: (signal = neverAborted) => sweep(deps, signal),
-    removeExpiredRetries: () => removeExpiredRetries({ ...deps, claimRetries, creationKeys }, neverAborted),
+    removeExpiredRetries: () => removeExpiredRetries(deps, neverAborted),
     removeExpiredTickets: () => removeExpiredTickets(deps, neverAborted),
   };
 }

@@ -2,19 +2,19 @@ import type { Actor } from "../actor.ts";
 import type { PushDeps } from "../deps.ts";
 import { reportOf } from "../notifications/link-deliveries.ts";
 import { isForgotten, isProvenOwner, ownerKeysOf, toListedPush, toOwnersPush } from "../present-push.ts";
-import type {
-  AuditEntry,
-  AuditKind,
-  ListedPush,
-  OthersTrailPage,
-  OwnedPush,
-  TrailActor,
-  TrailEvent,
-  TrailPage,
-  WholeTrail,
+import {
+  type AuditEntry,
+  type AuditKind,
+  type ListedPush,
+  type OthersTrailPage,
+  type OwnedPush,
+  pageSize,
+  type TrailActor,
+  type TrailEvent,
+  type TrailPage,
+  type WholeTrail,
 } from "../push.ts";
-import { pageSize } from "../push.ts";
-import { type FileDetails, openFileDetails } from "../seals.ts";
+import { type FileDetails, openOwnedFileDetails } from "../seals.ts";
 import type { PushRow, TrailRow } from "../store/tables.ts";
 
 const exportSliceRows = 500;
@@ -78,13 +78,11 @@ export async function filesOf(
   push: Pick<PushRow, "id" | "ownerId">,
 ) {
   return (await store.files(push.id)).map((file) => {
-    // File names of an owned push are sealed under the master key, not the file's key.
-    const details = openFileDetails(vault.keyring, { ...file, ownerId: push.ownerId, key: noKey });
+    const details = openOwnedFileDetails(vault.keyring, { ...file, ownerId: push.ownerId });
     return { ...(details ?? unreadable), sizeBytes: file.sizeBytes };
   });
 }
 
-const noKey = Buffer.alloc(0);
 /** Replaces a file name that was tampered with, so that it does not block the rest. */
 const unreadable: FileDetails = { filename: "", contentType: "" };
 

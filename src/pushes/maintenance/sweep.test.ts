@@ -42,15 +42,18 @@ test("ends what is due and nothing else, in bounded batches with rests between",
     pause: async (rest) => {
       rests.push(rest);
     },
-    upkeep: {
-      ...upkeep,
-      async endDue(now, limit, graceMs) {
-        const ended = await upkeep.endDue(now, limit, graceMs);
-        if (ended > 0) {
-          batches.push(ended);
-          ms += 10;
-        }
-        return ended;
+    store: {
+      ...fixture.domain.store,
+      upkeep: {
+        ...upkeep,
+        async endDue(now, limit, graceMs) {
+          const ended = await upkeep.endDue(now, limit, graceMs);
+          if (ended > 0) {
+            batches.push(ended);
+            ms += 10;
+          }
+          return ended;
+        },
       },
     },
   });
@@ -373,7 +376,7 @@ test("each failing step is reported, and all others run", async () => {
   await pushFiles(fixture.domain.pushes, owner, [makeFile("a.txt", "a")]);
   const deleted = await pushFiles(fixture.domain.pushes, owner, [makeFile("b.txt", "b")]);
   await fixture.domain.pushes.expire(deleted.urlToken, owner);
-  const { upkeep, downloadTickets } = fixture.domain.store;
+  const { store } = fixture.domain;
   const fail = () => Promise.reject(new Error("The database is broken."));
   const failed: string[] = [];
   const broken = {
@@ -387,8 +390,11 @@ test("each failing step is reported, and all others run", async () => {
     trimRowSecrets: fail,
   };
   const report = await makeSweeper(fixture, {
-    upkeep: { ...upkeep, ...broken },
-    downloadTickets: { ...downloadTickets, waitingBlobs: fail },
+    store: {
+      ...store,
+      upkeep: { ...store.upkeep, ...broken },
+      downloadTickets: { ...store.downloadTickets, waitingBlobs: fail },
+    },
     onStepFailed: (step) => failed.push(step),
   }).sweep();
   expect(failed).toEqual([

@@ -6,18 +6,15 @@ import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { blobsGraceMs, type PushDeps, storeWaitMsMax, ticketTtlMs } from "../deps.ts";
 import { tombstoneMs } from "../present-push.ts";
-import type { ClaimRetries } from "../store/claim-retries.ts";
-import type { CreationKeys } from "../store/creation-keys.ts";
-import type { DownloadTickets } from "../store/download-tickets.ts";
 import type { PushUpkeep } from "../store/maintenance.ts";
+import type { PushStore } from "../store/push-store.ts";
 
 export interface SweepDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly clockTrust: ClockTrust;
   readonly monotonicMs: () => number;
-  readonly upkeep: PushUpkeep;
-  readonly downloadTickets: DownloadTickets;
+  readonly store: Pick<PushStore, "upkeep" | "downloadTickets" | "claimRetries" | "creationKeys">;
   readonly blobs: BlobStore;
   /** A signal that is aborted after `ms`. */
   readonly abortAfter: (ms: number) => AbortSignal;
@@ -58,7 +55,8 @@ const batchesMax = 20_000;
  * fails stops no other one.
  */
 export async function sweep(deps: SweepDeps, signal: AbortSignal) {
-  const { upkeep, config } = deps;
+  const { config } = deps;
+  const { upkeep } = deps.store;
   const now = deps.clock.now();
   const clockTrusted = deps.clockTrust.check();
   const step = async (name: string, run: () => Promise<number>) => {
@@ -106,7 +104,8 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal) {
 
 /** Tickets that wait for the store are valid as usual from the moment at which it answers again. @returns how many. */
 async function resumeTickets(deps: SweepDeps, stop: AbortSignal): Promise<number> {
-  const { config, clock, downloadTickets, blobs } = deps;
+  const { config, clock, blobs } = deps;
+  const { downloadTickets } = deps.store;
   const resume = () => {
     const now = clock.now();
     return downloadTickets.resume(now + ticketTtlMs(config), now + blobsGraceMs(config));
@@ -138,7 +137,7 @@ async function drainBlobDeletions(
 ): Promise<number> {
   let deleted = 0;
   await repeat(deps, signal, async () => {
-    const due = await deps.upkeep.leaseBlobDeletions(lease, batchRows);
+    const due = await deps.store.upkeep.leaseBlobDeletions(lease, batchRows);
     for (let at = 0; at < due.length; at += deletionsAtOnce) {
       const some = due.slice(at, at + deletionsAtOnce);
       const outcomes = await Promise.all(some.map((deletion) => deleteBlob(deps, deletion, lease.now)));
@@ -151,7 +150,7 @@ async function drainBlobDeletions(
 }
 
 async function deleteBlob(
-  { upkeep, blobs, onBlobDeletionFailed }: SweepDeps,
+  { store: { upkeep }, blobs, onBlobDeletionFailed }: SweepDeps,
   { blobKey, attempts }: { readonly blobKey: string; readonly attempts: number },
   now: number,
 ): Promise<"deleted" | "failed" | "out_of_reach"> {
@@ -168,18 +167,16 @@ async function deleteBlob(
   return "deleted";
 }
 
-type RetryDeps = Pick<SweepDeps, "config" | "clock" | "clockTrust" | "monotonicMs" | "pause"> & {
-  readonly claimRetries: Pick<ClaimRetries, "removeExpired">;
-  readonly creationKeys: Pick<CreationKeys, "removeOld">;
-};
+type ExpiryDeps = Pick<SweepDeps, "config" | "clock" | "clockTrust" | "monotonicMs" | "pause" | "store">;
 
 /**
  * Overwrites the copies of row secrets for claims that can no longer be repeated: whatever the clock says, because that only
  * ends the time to repeat a request. Removes the keys of creations when they are old, unless the clock may be wrong: a key
  * without a row would count as unused. Not part of a sweep, which may take long. @returns how many.
  */
-export async function removeExpiredRetries(deps: RetryDeps, signal: AbortSignal): Promise<number> {
-  const { claimRetries, creationKeys, clock, clockTrust, config } = deps;
+export async function removeExpiredRetries(deps: ExpiryDeps, signal: AbortSignal): Promise<number> {
+  const { clock, clockTrust, config } = deps;
+  const { claimRetries, creationKeys } = deps.store;
   const copies = await repeat(deps, signal, () => {
     const now = clock.now();
     return claimRetries.removeExpired(now, latestExpiry(now, config.claimRetrySeconds * secondMs), batchRows);
@@ -188,16 +185,14 @@ export async function removeExpiredRetries(deps: RetryDeps, signal: AbortSignal)
   return copies + (await repeat(deps, signal, () => creationKeys.removeOld(batchRows)));
 }
 
-type TicketDeps = Pick<SweepDeps, "config" | "clock" | "clockTrust" | "monotonicMs" | "pause" | "downloadTickets">;
-
 /** Overwrites the keys of expired download tickets. Not part of a sweep, which may take long. @returns how many. */
-export async function removeExpiredTickets(deps: TicketDeps, signal: AbortSignal): Promise<number> {
-  const { clock, clockTrust, config, downloadTickets } = deps;
+export async function removeExpiredTickets(deps: ExpiryDeps, signal: AbortSignal): Promise<number> {
+  const { clock, clockTrust, config } = deps;
   if (!clockTrust.check()) return 0;
   return await repeat(deps, signal, () => {
     const now = clock.now();
     const issued = latestExpiry(now, ticketTtlMs(config));
-    return downloadTickets.removeExpired(now, { issued, waiting: issued + storeWaitMsMax }, batchRows);
+    return deps.store.downloadTickets.removeExpired(now, { issued, waiting: issued + storeWaitMsMax }, batchRows);
   });
 }
 

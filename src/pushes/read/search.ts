@@ -1,29 +1,21 @@
 import { AppError } from "../../base/errors.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded, isSealedLabel, openLabel, ownerKeysOf, toListedPush } from "../present-push.ts";
-import type { FoundPushes, PushSearch } from "../push.ts";
-import { pageSize } from "../push.ts";
+import { type FoundPushes, type PushSearch, pageSize } from "../push.ts";
 import { type PushRow, type PushSummary, pushes, type SealedLabels } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
-export interface SearchLimits {
+export const searchLimits = {
   /** Limits per search: pushes read, and sealed bytes of names and notes decrypted. */
-  readonly rowsMax: number;
-  readonly labelBytesMax: number;
-  /** The same limits per turn of the event loop. */
-  readonly turnRowsMax: number;
-  readonly turnLabelBytesMax: number;
-  /** Concurrent searches of one owner. */
-  readonly perOwnerMax: number;
-}
-
-export const searchLimits: SearchLimits = {
   rowsMax: 20_000,
   labelBytesMax: 64 * 1024 * 1024,
+  /** The same limits per turn of the event loop. */
   turnRowsMax: 250,
   turnLabelBytesMax: 512 * 1024,
+  /** Concurrent searches of one owner. */
   perOwnerMax: 4,
 };
+export type SearchLimits = Readonly<typeof searchLimits>;
 
 type Store = PushDeps["store"];
 type SearchDeps = Pick<PushDeps, "clock" | "vault" | "storedLinkKeys"> & {

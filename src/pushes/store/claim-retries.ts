@@ -4,7 +4,7 @@ import type { AuditRecord } from "../audit/audit-trail.ts";
 import type { EarlierViews } from "../push.ts";
 import { endReasons } from "../stored-values.ts";
 import { insertTickets, type NewTicket } from "./download-tickets.ts";
-import { type ClaimKey, databaseNow, type TakenKey } from "./idempotency-keys.ts";
+import { atDatabaseTime, type ClaimKey, type TakenKey } from "./idempotency-keys.ts";
 import { type PushRow, readPushes, type StoredPush } from "./tables.ts";
 import {
   deleteKeysWithoutCopy,
@@ -54,15 +54,15 @@ interface Found {
   readonly lastAt: number | null;
 }
 // This is no join: SQLite would plan it again at every execution. The second row is there if the key was not used, too.
-const findUse = (clock: string) => `SELECT ${clock} AS databaseTime, push_id AS pushId,
+const useOf = sql<[now: number, pushId: number, digest: Buffer], Found>(
+  atDatabaseTime(
+    (clock) => `SELECT ${clock} AS databaseTime, push_id AS pushId,
      (SELECT sealed FROM row_secrets WHERE id = row_secret_id AND expires_at > ?) AS sealed, earlier_views AS count,
      earlier_view_at AS lastAt
    FROM claim_retries WHERE push_id = ? AND digest = ?
-   UNION ALL SELECT ${clock}, NULL, NULL, NULL, NULL`;
-const useOf = sql<[now: number, pushId: number, digest: Buffer], Found>({
-  sqlite: findUse(databaseNow.sqlite),
-  postgres: findUse(databaseNow.postgres),
-});
+   UNION ALL SELECT ${clock}, NULL, NULL, NULL, NULL`,
+  ),
+);
 const payloadOf = sql<[pushId: number], { sealed: Buffer }>("SELECT sealed FROM payloads WHERE push_id = ?");
 // A person's end and an edit void all copies. Both change a column of the guard, so it does not depend on the order of locks.
 const repeatView = sql<
@@ -88,8 +88,6 @@ const keepPayload = sql<[pushId: number], { endedAt: number | null; keepsPayload
      (SELECT 1 FROM claim_retries WHERE push_id = pushes.id AND row_secret_id IS NOT NULL) THEN 1 ELSE 0 END
    WHERE id = ? RETURNING ended_at AS endedAt, keeps_payload AS keepsPayload`,
 );
-
-export type ClaimRetries = ReturnType<typeof createClaimRetries>;
 
 export function createClaimRetries(db: Pick<Database, "read" | "write">) {
   return {

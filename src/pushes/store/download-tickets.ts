@@ -122,8 +122,6 @@ export const hasNoWaitingTicket = `NOT EXISTS (
 /** A condition on a row of `blob_deletions`: no ticket opens the blob. */
 export const hasNoTicket = `NOT EXISTS (SELECT 1 FROM ${filesOfTickets} WHERE files.blob_key = blob_deletions.blob_key)`;
 
-export type DownloadTickets = ReturnType<typeof createDownloadTickets>;
-
 /**
  * What retrievals issue for files. A ticket has a row until it expires, or a person deletes its push or file. It does not
  * expire while the store of files does not answer. Times in ms since the epoch.

@@ -1,7 +1,7 @@
-import { type Clock, hourMs } from "../../base/clock.ts";
+import { type Clock, dayMs, hourMs } from "../../base/clock.ts";
 import { unavailable } from "../../base/errors.ts";
-import type { Transaction } from "../../database/database.ts";
-import { type StatementText, sql } from "../../database/statement.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
 
 /**
  * No clock of a process decides whether an idempotency key was used: a process may be suspended at any line, for any time.
@@ -47,11 +47,14 @@ export class KeyUsedError extends Error {
   override readonly name = "KeyUsedError";
 }
 
-/** The database's own time, in ms since the epoch, when the statement runs. `now()` would be the start of the transaction. */
-export const databaseNow = {
-  sqlite: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
-  postgres: "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
-};
+/**
+ * @param text with the database's own time, in ms since the epoch, when the statement runs. `now()` would be the start of the
+ * transaction. `bytes`: a parameter of a SELECT.
+ */
+export const atDatabaseTime = (text: (clock: string, bytes: string) => string) => ({
+  sqlite: text("CAST(unixepoch('subsec') * 1000 AS INTEGER)", "?"),
+  postgres: text("CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)", "CAST(? AS BYTEA)"),
+});
 
 /**
  * When a request arrived, by the database's clock. A process's clock may be wrong: it only tells how long ago that was.
@@ -64,14 +67,10 @@ export function arrivalOf(clock: Clock, receivedAt: number, databaseTime: number
 /** Rows of creations stay for a day, so this leaves much room for a slow request. */
 const latestAfterMs = hourMs;
 
-const inTime = (text: (clock: string, bytes: string) => string): StatementText => ({
-  sqlite: text(databaseNow.sqlite, "?"),
-  postgres: text(databaseNow.postgres, "CAST(? AS BYTEA)"),
-});
 const bigint = "CAST(? AS BIGINT)";
 
 const insertClaimKey = sql<[pushId: number, digest: Buffer, expiresAt: number, arrivedAt: number]>(
-  inTime(
+  atDatabaseTime(
     (clock, bytes) => `INSERT INTO claim_retries (push_id, digest, expires_at, earlier_views)
      SELECT ${bigint}, ${bytes}, ${bigint}, 0 WHERE ${clock} < ${bigint} + ${latestAfterMs}
      ON CONFLICT (push_id, digest) DO NOTHING`,
@@ -81,7 +80,7 @@ const findClaimKey = sql<[pushId: number, digest: Buffer], { found: number }>(
   "SELECT 1 AS found FROM claim_retries WHERE push_id = ? AND digest = ?",
 );
 const insertCreationKey = sql<[userId: number, digest: Buffer, pushId: number, given: number, arrivedAt: number]>(
-  inTime(
+  atDatabaseTime(
     (clock, bytes) => `INSERT INTO creation_keys (user_id, digest, push_id, given, taken_at)
      SELECT ${bigint}, ${bytes}, ${bigint}, ${bigint}, ${clock} WHERE ${clock} < ${bigint} + ${latestAfterMs}
      ON CONFLICT (user_id, digest) DO NOTHING`,
@@ -116,4 +115,39 @@ export async function takeKey<Key extends IdempotencyKey>(tx: Transaction, key: 
   if (await writeRow(tx, key)) return key as TakenKey<Key>;
   if (await isUsed(tx, key)) throw new KeyUsedError();
   throw unavailable("The server stood still while it handled this. Send it again.", 1);
+}
+
+/** How long the row of a creation stays, whether its push can still be opened or not. */
+const keptMs = dayMs;
+
+const findCreation = sql<
+  [userId: number, digest: Buffer],
+  { databaseTime: number; pushId: number | null; given: number | null }
+>(
+  atDatabaseTime(
+    (clock) => `SELECT ${clock} AS databaseTime, push_id AS pushId, given
+     FROM (SELECT 1) AS one LEFT JOIN creation_keys ON user_id = ? AND digest = ?`,
+  ),
+);
+const oldCreations = atDatabaseTime(
+  (clock) =>
+    `SELECT user_id, digest FROM creation_keys WHERE taken_at <= ${clock} - ${keptMs} ORDER BY taken_at LIMIT ?`,
+);
+const removeOld = sql<[limit: number]>({
+  sqlite: `DELETE FROM creation_keys WHERE (user_id, digest) IN (${oldCreations.sqlite})`,
+  postgres: `DELETE FROM creation_keys WHERE (user_id, digest) IN (${oldCreations.postgres} FOR UPDATE SKIP LOCKED)`,
+});
+
+/** Keys of requests that created a push. `takeKey` writes them. */
+export function createCreationKeys(db: Pick<Database, "read" | "autocommit">) {
+  return {
+    /** @returns the database's time, and the push that the user has created under the key, with what was given; null: none. */
+    async find(userId: number, digest: Buffer) {
+      const found = await db.read.one(findCreation, userId, digest);
+      if (found === undefined) throw new Error("The database did not tell its time.");
+      return found;
+    },
+    /** By the database's clock, as they were written. @returns how many. */
+    removeOld: (limit: number): Promise<number> => db.autocommit({ retry: "whenNotExecuted" }).run(removeOld, limit),
+  };
 }

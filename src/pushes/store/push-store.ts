@@ -1,38 +1,25 @@
 import type { LinkAddress } from "../../crypto/url-token.ts";
 import type { Database, InTransaction, ReadConnection } from "../../database/database.ts";
-import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import { type FileList, listFiles } from "../seals.ts";
 import { createBulkEndings } from "./bulk-endings.ts";
 import { createClaimRetries } from "./claim-retries.ts";
-import { createCreationKeys } from "./creation-keys.ts";
 import { createDownloadTickets } from "./download-tickets.ts";
 import { editWrites } from "./edit-push.ts";
 import { findByLink, selectByLink } from "./find-link.ts";
+import { createCreationKeys } from "./idempotency-keys.ts";
 import { insertWrites } from "./insert-push.ts";
 import { createAdminLists, createLists } from "./lists.ts";
 import { createUpkeep } from "./maintenance.ts";
 import { createLinkDeliveries, createViewNotifications } from "./notifications.ts";
-import { createResumableUploads } from "./resumable-uploads.ts";
-import {
-  type FileRow,
-  type PushRow,
-  readFiles,
-  readPushes,
-  type SealedPush,
-  type StoredPush,
-  uploads,
-} from "./tables.ts";
-import { type EndRequest, endPush, queueBlob, recordEvent, recordRefusal, takeUpload } from "./write-operations.ts";
+import { createResumableUploads, uploadRecords } from "./resumable-uploads.ts";
+import { type FileRow, type PushRow, readFiles, readPushes, type SealedPush, type StoredPush } from "./tables.ts";
+import { type EndRequest, endPush, recordEvent, recordRefusal } from "./write-operations.ts";
 import { claimWrites } from "./write-view.ts";
 
 const pushByLink = selectByLink<StoredPush>((condition) => `SELECT ${readPushes.selectList} FROM pushes ${condition}`);
 const pushById = readPushes.select<[pushId: number]>("WHERE id = ?");
 const filesOfPush = readFiles.select<[pushId: number]>("WHERE push_id = ?");
-const insertUpload = uploads.insert();
-const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
-  "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
-);
 
 export async function findPushById(connection: ReadConnection, pushId: number): Promise<PushRow | undefined> {
   const raw = await connection.one(pushById, pushId);
@@ -63,6 +50,7 @@ export function createPushStore(db: Database) {
   return {
     ...createHotPath(db),
     ...editWrites(db),
+    ...uploadRecords(db),
     async find(link: LinkAddress): Promise<PushRow | undefined> {
       const raw = await findByLink(db.read, pushByLink, link);
       return raw === undefined ? undefined : readPushes.decode(raw);
@@ -80,30 +68,6 @@ export function createPushStore(db: Database) {
       }),
     recordRefusal: (pushId: number, audit: AuditRecord) => db.write((tx) => recordRefusal(tx, pushId, audit)),
     record: (pushId: number, audit: AuditRecord) => db.write((tx) => recordEvent(tx, pushId, audit)),
-    async addUpload(blobKey: string, now: number): Promise<void> {
-      await db
-        .autocommit({ retry: "whenNotExecuted" })
-        .run(insertUpload, ...uploads.values({ blobKey, renewedAt: now }));
-    },
-    /** @returns false when one of the uploads is no longer recorded: it was swept as an orphan. */
-    renewUploads: (
-      renewals: readonly { readonly blobKey: string /** 0 for users. */; readonly anonymousBytes: number }[],
-      now: number,
-    ): Promise<boolean> =>
-      db.write(async (tx) => {
-        let renewed = 0;
-        for (const { anonymousBytes, blobKey } of renewals) {
-          renewed += await tx.run(renewUpload, anonymousBytes, now, blobKey);
-        }
-        return renewed === renewals.length;
-      }),
-    /** Queues the blobs of the uploads for deletion, due at once. */
-    abandonUploads: (blobKeys: readonly string[]): Promise<void> =>
-      db.write(async (tx) => {
-        for (const blobKey of blobKeys) {
-          if ((await tx.run(takeUpload, blobKey)) === 1) await tx.run(queueBlob, blobKey);
-        }
-      }),
     resumableUploads: createResumableUploads(db),
     claimRetries: createClaimRetries(db),
     creationKeys: createCreationKeys(db),

@@ -38,7 +38,6 @@ const insertResumable = sql<Value[]>({
   sqlite: newResumableUploads.insertText(1, lastRowSecret),
   postgres: newResumableUploads.insertText(),
 });
-const insertUpload = uploads.insert();
 interface Held {
   readonly count: number;
   readonly bytes: number;
@@ -69,14 +68,15 @@ const touchUpload = sql<[now: number, blobKey: string]>("UPDATE uploads SET rene
 const useOfBlob = sql<[blobKey: string, blobKey: string], { found: number }>(
   "SELECT 1 AS found FROM uploads WHERE blob_key = ? UNION ALL SELECT 1 AS found FROM files WHERE blob_key = ?",
 );
+const insertUpload = uploads.insert();
+const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
+  "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
+);
 const recordProgress = sql<
   [receivedBytes: number, run: number, runUntil: number, expiresAt: number, digest: Buffer, run: number]
 >(
   `UPDATE resumable_uploads SET received_bytes = ?, run = ?, run_until = ?, expires_at = ?
    WHERE digest = ? AND run = ?`,
-);
-const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
-  "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
 );
 const replaceBlob = sql<[blobKey: string, detailsSealed: Buffer, runUntil: number, digest: Buffer, run: number]>(
   "UPDATE resumable_uploads SET blob_key = ?, details_sealed = ?, run_until = ? WHERE digest = ? AND run = ?",
@@ -100,8 +100,12 @@ async function discard(tx: Transaction, digest: Buffer, run?: number): Promise<b
   const removed = run === undefined ? await tx.one(deleteByDigest, digest) : await tx.one(deleteByRun, digest, run);
   if (removed === undefined) return false;
   await tx.run(destroyRowSecret, removed.rowSecretId);
-  if ((await tx.run(takeUpload, removed.blobKey)) === 1) await tx.run(queueBlob, removed.blobKey);
+  await abandonUpload(tx, removed.blobKey);
   return true;
+}
+
+async function abandonUpload(tx: Transaction, blobKey: string): Promise<void> {
+  if ((await tx.run(takeUpload, blobKey)) === 1) await tx.run(queueBlob, blobKey);
 }
 
 async function isSenderFull(
@@ -200,7 +204,7 @@ function uploadProgress(db: Pick<Database, "read" | "write" | "writeSerialized">
         if ((await tx.run(replaceBlob, next.blobKey, next.detailsSealed, next.runUntil, digest, run)) !== 1)
           return false;
         await tx.run(replaceKey, next.keySealed, rowSecretId);
-        if ((await tx.run(takeUpload, blobKey)) === 1) await tx.run(queueBlob, blobKey);
+        await abandonUpload(tx, blobKey);
         return true;
       }),
     /**
@@ -217,6 +221,34 @@ function uploadProgress(db: Pick<Database, "read" | "write" | "writeSerialized">
  */
 export function createResumableUploads(db: Pick<Database, "read" | "write" | "writeSerialized">) {
   return { ...uploadRows(db), ...uploadProgress(db) };
+}
+
+/** Stored files that no push has yet. The sweeper abandons those that are not renewed. */
+export function uploadRecords(db: Pick<Database, "autocommit" | "write">) {
+  return {
+    async addUpload(blobKey: string, now: number): Promise<void> {
+      await db
+        .autocommit({ retry: "whenNotExecuted" })
+        .run(insertUpload, ...uploads.values({ blobKey, renewedAt: now }));
+    },
+    /** @returns false when one of the uploads is no longer recorded: it was swept as an orphan. */
+    renewUploads: (
+      renewals: readonly { readonly blobKey: string /** 0 for users. */; readonly anonymousBytes: number }[],
+      now: number,
+    ): Promise<boolean> =>
+      db.write(async (tx) => {
+        let renewed = 0;
+        for (const { anonymousBytes, blobKey } of renewals) {
+          renewed += await tx.run(renewUpload, anonymousBytes, now, blobKey);
+        }
+        return renewed === renewals.length;
+      }),
+    /** Queues the blobs of the uploads for deletion, due at once. */
+    abandonUploads: (blobKeys: readonly string[]): Promise<void> =>
+      db.write(async (tx) => {
+        for (const blobKey of blobKeys) await abandonUpload(tx, blobKey);
+      }),
+  };
 }
 
 /** Uploads to which nothing was sent for too long. @returns how many. */
