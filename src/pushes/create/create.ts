@@ -23,8 +23,7 @@ import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
 import { type RequestedPush, requestedPush } from "./requested-push.ts";
 import { resolvePreset } from "./resolve-preset.ts";
-import { findUnsealedFiles } from "./sealed-files.ts";
-import { assertComplete, ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
+import { assertComplete, findUnsealedFiles, ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
 
 export function createOperations(deps: PushDeps) {
   return {
@@ -126,10 +125,9 @@ async function sealAndInsert(
     const linkDelivery =
       storedLinkKey && (await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor));
     return await deps.largePayloads.write(payloadBytes, actor.client, () => {
-      const content = { payload, files: listFiles(positionFiles(upload?.files ?? [])) };
-      const sealed = sealPushContent(keyring, row, {
+      const { keyCheck, ...sealed } = sealPushContent(keyring, row, {
         secrets: { urlToken, passphraseHash },
-        content,
+        content: { payload, files: listFiles(positionFiles(upload?.files ?? [])) },
         random: deps.random,
       });
       const tokenSealed =
@@ -137,11 +135,9 @@ async function sealAndInsert(
           ? storedLinkKey.seal(pushes.seals.urlToken, row, urlToken, deps.random)
           : row.tokenSealed;
       const push: NewPush = {
-        row: { ...row, tokenSealed, keyCheck: sealed.keyCheck },
+        ...sealed,
+        row: { ...row, tokenSealed, keyCheck },
         storedLinkKey,
-        rowSecretSealed: sealed.rowSecretSealed,
-        payloadSealed: sealed.payloadSealed,
-        files: sealed.files,
         storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
         key: key && { ...key, pushId: id },
       };

@@ -25,35 +25,29 @@ export type UploadDeps = Pick<
 export type UploadedFile = Omit<FileRow & KeyedFile, "keySealed" | "position">;
 
 /** Charges the bytes of a file to its sender's budget while they arrive, and checks that there is space for them. */
-export class ByteMeter {
-  readonly #deps: UploadDeps;
-  readonly #spent: SpentBytes;
-  readonly #actor: Actor;
-  #uncharged = 0;
-  #due = 0;
+export function createByteMeter({ clock, capacity }: UploadDeps, spent: SpentBytes, actor: Actor) {
+  let uncharged = 0;
+  let due = 0;
 
-  constructor(deps: UploadDeps, spent: SpentBytes, actor: Actor) {
-    this.#deps = deps;
-    this.#spent = spent;
-    this.#actor = actor;
+  /** Charges the rest. @throws AppError bytes_used_up. */
+  async function end(): Promise<void> {
+    const bytes = uncharged;
+    uncharged = 0;
+    await spent.charge(bytes, clock.now());
   }
 
-  /** @throws AppError bytes_used_up, unavailable. */
-  async take(bytes: number): Promise<void> {
-    this.#uncharged += bytes;
-    if (this.#uncharged > this.#due) {
-      await this.end();
-      this.#due = chargedBytes;
-    }
-    await this.#deps.capacity.assertRoomForFile(this.#actor, bytes);
-  }
-
-  /** Charges the rest. */
-  async end(): Promise<void> {
-    const uncharged = this.#uncharged;
-    this.#uncharged = 0;
-    await this.#spent.charge(uncharged, this.#deps.clock.now());
-  }
+  return {
+    /** @throws AppError bytes_used_up, unavailable. */
+    async take(bytes: number): Promise<void> {
+      uncharged += bytes;
+      if (uncharged > due) {
+        await end();
+        due = chargedBytes;
+      }
+      await capacity.assertRoomForFile(actor, bytes);
+    },
+    end,
+  };
 }
 
 /** What is wrong with a file that was sent, as opposed to the number of files. */
@@ -120,7 +114,6 @@ export async function storing<T>(write: Promise<T>): Promise<T> {
   }
 }
 
-/** As they are stored and shown. */
 export function cleanDetails({ filename, contentType }: FileDetails): FileDetails {
   return { filename: cleanFilename(filename), contentType: cleanContentType(contentType) };
 }

@@ -27,9 +27,9 @@ import type { ResumableUpload } from "../store/resumable-uploads.ts";
 import { rowSecrets } from "../store/tables.ts";
 import {
   assertMayUpload,
-  ByteMeter,
   blobKeyBytes,
   cleanDetails,
+  createByteMeter,
   filesTooLarge,
   storing,
   type UploadDeps,
@@ -213,7 +213,7 @@ function transfers(deps: UploadDeps) {
       if (receivedBytes === found.sizeBytes) return { outcome: "received", receivedBytes, expiresAt };
       const run = 1 + deps.random.bytes(6).readUIntBE(0, 6);
       if (!(await uploads.beginRun(found, run, now + runMs))) return { outcome: "busy", retryAfterSeconds: 1 };
-      return await new UploadRun(deps, address, run, actor).receive(found, content);
+      return await new UploadRun(deps, { found, address, run }, actor).receive(content);
     },
 
     /** @returns false: there is no such upload of this actor. */
@@ -268,34 +268,44 @@ function streamOf({ key, fileId, sizeBytes }: Omit<OpenedFile, "blobKey">): Part
   return { key, context: fileContentContext(fileId), plaintextBytes: sizeBytes };
 }
 
+interface BegunRun {
+  readonly found: ResumableUpload;
+  readonly address: string;
+  readonly run: number;
+}
+
 /** One request that writes to an upload. */
 class UploadRun {
   readonly #deps: UploadDeps;
+  /** As it was when the run began. */
+  readonly #found: ResumableUpload;
   readonly #address: string;
   readonly #run: number;
   readonly #actor: Actor;
   #extendedAt: number;
 
-  constructor(deps: UploadDeps, address: string, run: number, actor: Actor) {
+  constructor(deps: UploadDeps, { found, address, run }: BegunRun, actor: Actor) {
     this.#deps = deps;
+    this.#found = found;
     this.#address = address;
     this.#run = run;
     this.#actor = actor;
     this.#extendedAt = deps.clock.now();
   }
 
-  async receive(found: ResumableUpload, content: AsyncIterable<Uint8Array>): Promise<ReceiveOutcome> {
-    const incoming = new IncomingPart(this.#deps, this.#actor, content, found.sizeBytes - found.receivedBytes);
-    const outcome = await this.#receive(found, incoming).catch((error) => this.#fail(found, error));
+  async receive(content: AsyncIterable<Uint8Array>): Promise<ReceiveOutcome> {
+    const { sizeBytes, receivedBytes } = this.#found;
+    const incoming = receivePart(this.#deps, this.#actor, content, sizeBytes - receivedBytes);
+    const outcome = await this.#receive(incoming.bytes).catch((error) => this.#fail(error));
     if (outcome.outcome === "received" && incoming.failure !== undefined) throw incoming.failure;
     return outcome;
   }
 
-  async #receive(found: ResumableUpload, incoming: IncomingPart): Promise<ReceiveOutcome> {
-    const file = found.run === 0 ? this.#continued(found) : await storing(this.#resealed(found));
+  async #receive(incoming: AsyncIterable<Uint8Array>): Promise<ReceiveOutcome> {
+    const file = this.#found.run === 0 ? this.#continued() : await storing(this.#resealed());
     if (file === undefined) return await this.#ended();
-    const received = await this.#write(found, file, incoming);
-    const expiresAt = received === undefined ? undefined : await this.#acknowledge(found, file, received, false);
+    const received = await this.#write(file, incoming);
+    const expiresAt = received === undefined ? undefined : await this.#acknowledge(file, received, false);
     if (received === undefined || expiresAt === undefined) return await this.#ended();
     return { outcome: "received", receivedBytes: received, expiresAt };
   }
@@ -308,8 +318,9 @@ class UploadRun {
   }
 
   /** Ends the run, so that the next request need not wait for its time. */
-  async #fail({ digest }: ResumableUpload, error: unknown): Promise<ReceiveOutcome> {
+  async #fail(error: unknown): Promise<ReceiveOutcome> {
     const { resumableUploads } = this.#deps.store;
+    const { digest } = this.#found;
     if (error instanceof BlobMissingError || error instanceof SealBrokenError) {
       // The store has lost acknowledged bytes: the sender has to begin again. Or another run has replaced this one's blob.
       await resumableUploads.discard(digest, this.#run);
@@ -326,8 +337,9 @@ class UploadRun {
   }
 
   /** @returns the acknowledged bytes; undefined: the run has ended. */
-  async #write(found: ResumableUpload, file: OpenedFile, content: IncomingPart): Promise<number | undefined> {
+  async #write(file: OpenedFile, content: AsyncIterable<Uint8Array>): Promise<number | undefined> {
     const { clock, blobs } = this.#deps;
+    const found = this.#found;
     const { growing } = blobs;
     const { bytes: syncBytes, ms: syncMs } = growing.syncEvery;
     const passed = (bytes: number) => Math.floor(bytes / syncBytes);
@@ -335,7 +347,7 @@ class UploadRun {
     let sealedBytes = sealedLengthBefore(found.receivedBytes);
     let acknowledged = { sealedBytes, at: clock.now() };
     try {
-      const passing = this.#extending(found, file.blobKey, content);
+      const passing = this.#extending(file.blobKey, content);
       for await (const chunk of sealPart(streamOf(file), found.receivedBytes, passing)) {
         writer ??= await storing(growing.append(file.blobKey, sealedBytes, sealedLength(file.sizeBytes)));
         await storing(writer.write(chunk));
@@ -347,7 +359,7 @@ class UploadRun {
         if (received === found.sizeBytes) continue;
         await storing(writer.sync());
         acknowledged = { sealedBytes, at: clock.now() };
-        if ((await this.#acknowledge(found, file, received, true)) === undefined) return undefined;
+        if ((await this.#acknowledge(file, received, true)) === undefined) return undefined;
       }
       if (writer !== undefined) await storing(writer.sync());
     } finally {
@@ -357,12 +369,8 @@ class UploadRun {
   }
 
   /** @returns when the upload expires; undefined: it was removed, or another request writes to it now. */
-  async #acknowledge(
-    found: ResumableUpload,
-    { blobKey }: OpenedFile,
-    receivedBytes: number,
-    goesOn: boolean,
-  ): Promise<number | undefined> {
+  async #acknowledge({ blobKey }: OpenedFile, receivedBytes: number, goesOn: boolean): Promise<number | undefined> {
+    const found = this.#found;
     const now = this.#deps.clock.now();
     const progress = {
       blobKey,
@@ -378,12 +386,9 @@ class UploadRun {
   }
 
   /** Extends the run while bytes pass: a whole segment may take longer than a run. Ends early when the run is no longer the latest. */
-  async *#extending(
-    { digest }: ResumableUpload,
-    blobKey: string,
-    content: AsyncIterable<Uint8Array>,
-  ): AsyncGenerator<Uint8Array> {
+  async *#extending(blobKey: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const { clock, store } = this.#deps;
+    const { digest } = this.#found;
     for await (const chunk of content) {
       const now = clock.now();
       if (Math.abs(now - this.#extendedAt) >= extendEveryMs) {
@@ -394,9 +399,9 @@ class UploadRun {
     }
   }
 
-  #continued(found: ResumableUpload): OpenedFile | undefined {
-    const key = openKey(this.#deps, found, this.#address);
-    return key && { ...found, key };
+  #continued(): OpenedFile | undefined {
+    const key = openKey(this.#deps, this.#found, this.#address);
+    return key && { ...this.#found, key };
   }
 
   /**
@@ -404,9 +409,10 @@ class UploadRun {
    * acknowledged, so nothing more may be sealed under its key, and nothing written to its blob. The acknowledged bytes are
    * sealed again, under a new key in a new blob.
    */
-  async #resealed(found: ResumableUpload): Promise<OpenedFile | undefined> {
+  async #resealed(): Promise<OpenedFile | undefined> {
     const { store, clock, capacity } = this.#deps;
-    const old = this.#continued(found);
+    const found = this.#found;
+    const old = this.#continued();
     const { fileId, ownerId, sizeBytes, receivedBytes } = found;
     const details = old && openUploadDetails({ ...found, id: fileId, key: old.key });
     if (old === undefined || details === undefined) return undefined;
@@ -416,7 +422,7 @@ class UploadRun {
     await store.addUpload(next.blobKey, clock.now());
     const file = { ...next, sizeBytes };
     try {
-      if (receivedBytes > 0) await this.#copy(found, old, file);
+      if (receivedBytes > 0) await this.#copy(old, file);
     } catch (error) {
       await store.abandonUploads([file.blobKey]);
       throw error;
@@ -429,40 +435,38 @@ class UploadRun {
   }
 
   /** Seals the acknowledged bytes again. They are fewer if the run is no longer the latest. */
-  async #copy(found: ResumableUpload, old: OpenedFile, file: OpenedFile): Promise<void> {
+  async #copy(old: OpenedFile, file: OpenedFile): Promise<void> {
     const { key, context, plaintextBytes } = streamOf(old);
-    const range = { start: 0, end: found.receivedBytes - 1 };
+    const range = { start: 0, end: this.#found.receivedBytes - 1 };
     const read = (part: ByteRange) => this.#deps.blobs.growing.readUnfinished(old.blobKey, part);
     const content = openStream(key, context, { plaintextBytes, range, read });
-    await writeSealed(this.#deps, file, this.#extending(found, file.blobKey, content));
+    await writeSealed(this.#deps, file, this.#extending(file.blobKey, content));
   }
 }
 
 /** Bytes as they arrive. A failure ends them: what has arrived is kept, and `failure` is thrown afterwards. */
-class IncomingPart implements AsyncIterable<Uint8Array> {
-  failure: AppError | undefined;
-  readonly #meter: ByteMeter;
-  readonly #content: AsyncIterable<Uint8Array>;
-  #left: number;
+function receivePart(deps: UploadDeps, actor: Actor, content: AsyncIterable<Uint8Array>, bytesMax: number) {
+  const meter = createByteMeter(deps, deps.byteBudgets.begin(actor), actor);
+  const part: { readonly bytes: AsyncIterable<Uint8Array>; failure: AppError | undefined } = {
+    bytes: receive(),
+    failure: undefined,
+  };
 
-  constructor(deps: UploadDeps, actor: Actor, content: AsyncIterable<Uint8Array>, bytesMax: number) {
-    this.#meter = new ByteMeter(deps, deps.byteBudgets.begin(actor), actor);
-    this.#content = content;
-    this.#left = bytesMax;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+  async function* receive(): AsyncGenerator<Uint8Array> {
+    let left = bytesMax;
     try {
-      for await (const chunk of this.#content) {
-        this.#left -= chunk.length;
-        if (this.#left < 0) throw new AppError("invalid_request", "The upload has more bytes than were announced.");
-        await this.#meter.take(chunk.length);
+      for await (const chunk of content) {
+        left -= chunk.length;
+        if (left < 0) throw new AppError("invalid_request", "The upload has more bytes than were announced.");
+        await meter.take(chunk.length);
         yield chunk;
       }
-      await this.#meter.end();
+      await meter.end();
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      this.failure = error;
+      part.failure = error;
     }
   }
+
+  return part;
 }

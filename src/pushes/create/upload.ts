@@ -1,15 +1,17 @@
-import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
+import { ageBeginningBytes, beginsAsAgeFile } from "@sealpush/age/age-header";
+import { AppError, type FieldProblems, invalidFields, unavailable } from "../../base/errors.ts";
 import { BlobStoreError } from "../../blobs/blob-store.ts";
 import { keyBytes } from "../../crypto/sodium.ts";
 import { sealStream } from "../../crypto/stream-seal.ts";
 import type { Actor } from "../actor.ts";
-import type { IncomingFile, Upload } from "../push.ts";
+import { fileRefusal, readStoredFile } from "../claim/stored-files.ts";
+import type { CreatePush, IncomingFile, Upload } from "../push.ts";
 import { fileContentContext, sealFileDetails } from "../seals.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
 import {
-  ByteMeter,
   blobKeyBytes,
   cleanDetails,
+  createByteMeter,
   filesTooLarge,
   storing,
   type UploadDeps,
@@ -153,7 +155,7 @@ export class PendingUpload implements Upload {
   /** Counts and limits the bytes, and renews the upload's record while they arrive. */
   async *#metered(content: AsyncIterable<Uint8Array>, sent: SentFile): AsyncGenerator<Uint8Array> {
     const { config, clock } = this.#deps;
-    const meter = new ByteMeter(this.#deps, this.spent, this.#actor);
+    const meter = createByteMeter(this.#deps, this.spent, this.#actor);
     for await (const chunk of content) {
       sent.bytes += chunk.length;
       if (this.storedBytes + sent.bytes > config.files.pushBytesMax) throw filesTooLarge(config);
@@ -205,4 +207,36 @@ export function assertComplete(upload: PendingUpload | undefined): void {
 /** The upload was abandoned, or stalled so long that the sweeper removed it as an orphan. */
 export function uploadExpired(): AppError {
   return unavailable("The upload took too long and was given up. Send it again.", 1);
+}
+
+/**
+ * The files of an end-to-end push must be sealed when they arrive: a sender who forgets it would hand the server what it must
+ * not see. They are read again from the store, because a form may name the encryption after its files.
+ * @throws AppError unavailable.
+ */
+export async function findUnsealedFiles(
+  { blobs }: UploadDeps,
+  { encryption }: Pick<CreatePush, "encryption">,
+  upload: PendingUpload,
+): Promise<FieldProblems> {
+  if (encryption === undefined) return {};
+  for (const file of upload.files) {
+    if (!(await isAgeFile(blobs, file))) return { files: [unusableFiles.unsealed] };
+  }
+  return {};
+}
+
+/** No push has the file yet, so errors name none. */
+const noPushId = 0;
+
+async function isAgeFile(blobs: UploadDeps["blobs"], { key, ...row }: UploadedFile): Promise<boolean> {
+  if (row.sizeBytes < ageBeginningBytes) return false;
+  const range = { start: 0, end: ageBeginningBytes - 1 };
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of readStoredFile(blobs, { pushId: noPushId, row, key }, range)) chunks.push(chunk);
+  } catch (error) {
+    throw fileRefusal(error);
+  }
+  return beginsAsAgeFile(Buffer.concat(chunks).toString("latin1"));
 }

@@ -25,6 +25,7 @@ export type Presets = ReturnType<typeof createPresets>;
 export function createPresets({ store, clock, groupsOf }: PresetsDeps) {
   return {
     list: (scope: PresetScope): Promise<readonly StoredPreset[]> => store.list(scope),
+    remove: store.remove,
 
     /** The presets that this caller can name, the nearest first: of two with one name, only the nearer one. */
     async of(user: { readonly id: number } | null): Promise<readonly CallerPreset[]> {
@@ -44,17 +45,7 @@ export function createPresets({ store, clock, groupsOf }: PresetsDeps) {
       return sorted.filter(({ name }, at) => sorted.findIndex((other) => other.name === name) === at);
     },
 
-    save: (
-      scope: PresetScope,
-      change: PresetChange,
-      together: InTransaction = async () => undefined,
-    ): Promise<PresetOutcome> => store.save(scope, change, clock.now(), together),
-
-    /** @returns false: there is no such preset, or somebody has changed it since. */
-    remove: (
-      scope: PresetScope,
-      was: Pick<StoredPreset, "name" | "revision">,
-      together: InTransaction = async () => undefined,
-    ): Promise<boolean> => store.remove(scope, was, together),
+    save: (scope: PresetScope, change: PresetChange, together?: InTransaction): Promise<PresetOutcome> =>
+      store.save(scope, change, clock.now(), together),
   };
 }

@@ -2,8 +2,8 @@ import { AppError } from "../../base/errors.ts";
 import { eventsOf, filesOf } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { ownerKeysOf, toListedPush } from "../present-push.ts";
-import type { ExportedPush, ListedPush } from "../push.ts";
-import type { PushRow, PushSummary } from "../store/tables.ts";
+import type { ExportedPush } from "../push.ts";
+import type { PushSummary } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
 const sliceRows = 100;
@@ -30,7 +30,9 @@ export function exportOperations(deps: PushDeps) {
           const row = await deps.store.findById(id);
           // The push may have been purged, or have lost its owner, since it was listed.
           const push = row?.ownerId === ownerId ? toListedPush(row, deps.clock.now(), keys) : undefined;
-          if (row !== undefined && push !== undefined) yield await exported(deps, row, push);
+          if (row !== undefined && push !== undefined) {
+            yield { push, files: await filesOf(deps, row), events: eventsOf(deps, { id, push }) };
+          }
         }
       } finally {
         running.delete(ownerId);
@@ -51,8 +53,4 @@ async function* summariesOf({ clock, store }: PushDeps, ownerId: number): AsyncG
     yield* summaries;
     last = summaries.length < sliceRows ? null : (summaries.at(-1) ?? null);
   } while (last !== null);
-}
-
-async function exported(deps: PushDeps, row: PushRow, push: ListedPush): Promise<ExportedPush> {
-  return { push, files: await filesOf(deps, row), events: eventsOf(deps, { id: row.id, push }) };
 }

@@ -1,6 +1,6 @@
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticated-table.ts";
-import type { Database, InTransaction, Transaction } from "../../database/database.ts";
+import { type Database, type InTransaction, nothingElse, type Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { authenticated, boolean, harmless, integer, nullable, reasons, text } from "../../database/table.ts";
 import type { PresetChange, PresetScope, StoredPreset } from "../presets/preset.ts";
@@ -95,7 +95,7 @@ export function createPresetStore(db: Database, access: AccessKeys) {
       scope: PresetScope,
       { was, name, settings, isDefault }: PresetChange,
       now: number,
-      together: InTransaction,
+      together: InTransaction = nothingElse,
     ): Promise<PresetOutcome> =>
       db.writeSerialized("accounts", async (tx) => {
         const columns = columnsOf(scope);
@@ -122,7 +122,7 @@ export function createPresetStore(db: Database, access: AccessKeys) {
     remove: (
       scope: PresetScope,
       { name, revision }: Pick<StoredPreset, "name" | "revision">,
-      together: InTransaction,
+      together: InTransaction = nothingElse,
     ): Promise<boolean> =>
       db.writeSerialized("accounts", async (tx) => {
         if ((await tx.run(removeUnchanged, columnsOf(scope).scope, name, revision)) === 0) return false;
