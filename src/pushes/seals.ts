@@ -47,6 +47,12 @@ export interface KeyedFile extends ListedFile {
   readonly key: Buffer;
 }
 
+interface UnsealedContent<File extends KeyedFile> {
+  readonly secrets: LinkSecrets;
+  readonly content: { readonly payload: string; readonly files: FileList<File> };
+  readonly random: Random;
+}
+
 /**
  * Draws a row secret and seals the content of a push under the key that it makes with the link. Every change of the content
  * calls this again for the next generation, so a copy of the old row secret opens nothing sealed after it.
@@ -54,15 +60,7 @@ export interface KeyedFile extends ListedFile {
 export function sealPushContent<File extends KeyedFile>(
   keyring: Keyring,
   push: PayloadIdentity,
-  {
-    secrets,
-    content: { payload, files },
-    random,
-  }: {
-    readonly secrets: LinkSecrets;
-    readonly content: { readonly payload: string; readonly files: FileList<File> };
-    readonly random: Random;
-  },
+  { secrets, content: { payload, files }, random }: UnsealedContent<File>,
 ) {
   const rowSecret = random.bytes(keyBytes);
   const key = derivePushKey(rowSecret, secrets, push);

@@ -49,7 +49,7 @@ export function trailOperations(deps: PushDeps) {
       const { id, push } = owned;
       const reports = createLinkDeliveryReports(deps, { id, ownerId: push.ownerId });
       const files = await filesOf(deps, { id, ownerId: push.ownerId });
-      return { push, files, ...(await trailPage(deps, { id, push, reports, page })) };
+      return { push, files, ...(await trailPage(deps, owned, reports, page)) };
     },
 
     /**
@@ -60,7 +60,7 @@ export function trailOperations(deps: PushDeps) {
       const [row] = await deps.store.lists.byIds([pushId]);
       if (row === undefined || row.ownerId !== ownerId) return undefined;
       const push = toListedPush(row, deps.clock.now(), await ownerKeysOf(deps, ownerId));
-      return push && { push, ...(await trailPage(deps, { id: pushId, push, reports: noReports, page })) };
+      return push && { push, ...(await trailPage(deps, { id: pushId, push }, noReports, page)) };
     },
 
     /** Undefined: the push is unknown, or belongs to another user. */
@@ -89,12 +89,9 @@ const unreadable: FileDetails = { filename: "", contentType: "" };
 /** Newest first, 50 a page. */
 export async function trailPage(
   { store: { lists } }: Pick<PushDeps, "store">,
-  {
-    id,
-    push,
-    reports,
-    page,
-  }: { readonly id: number; readonly push: TrailSubject; readonly reports: LinkDeliveryReports; readonly page: number },
+  { id, push }: Owned,
+  reports: LinkDeliveryReports,
+  page: number,
 ): Promise<Pick<TrailPage, "events" | "hasMore">> {
   const first = (page - 1) * pageSize;
   const limit = limitEvent(push);

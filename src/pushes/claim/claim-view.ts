@@ -215,7 +215,7 @@ async function open(
   // Fields are answered twice: as text, too.
   const textBytes = payloadSealed.length * (row.payloadFormat === "fields" ? 2 : 1);
   request.reserveAnswer(textBytes);
-  const unlocked = await unlock(deps, sealed, { secrets: { urlToken, passphrase }, now, actor, openSecret });
+  const unlocked = await unlock(deps, sealed, { urlToken, passphrase, now, actor, openSecret });
   if (unlocked.outcome === "too_many_attempts") return unlocked;
   if (unlocked.outcome === "wrong_passphrase") {
     return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };

@@ -17,31 +17,32 @@ export type Unlocked =
   | { readonly outcome: "wrong_passphrase" }
   | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number };
 
+interface Unlocking {
+  readonly urlToken: string;
+  readonly passphrase: string;
+  readonly now: number;
+  readonly actor: Actor;
+  /** Opens the row secret; default: that of the push's own row. */
+  readonly openSecret?: ((sealed: Buffer) => Buffer | undefined) | undefined;
+}
+
 /**
  * Derives the push key with the link and, where the push has one, the passphrase. An attempt stays charged unless the
  * passphrase is correct or could not be tried. A wrong passphrase is audited. Owners are throttled like viewers.
- * @param openSecret opens the row secret; default: that of the push's own row.
  */
 export function unlock(
   deps: PushDeps,
   { row, rowSecretSealed }: SealedPush,
-  {
-    secrets,
-    now,
-    actor,
-    openSecret = (sealed: Buffer) => deps.vault.keyring.open(rowSecrets.seals.rowSecret, row, sealed),
-  }: {
-    readonly secrets: { readonly urlToken: string; readonly passphrase: string };
-    readonly now: number;
-    readonly actor: Actor;
-    readonly openSecret?: ((sealed: Buffer) => Buffer | undefined) | undefined;
-  },
+  { urlToken, passphrase, now, actor, openSecret }: Unlocking,
 ): Unlocked | Promise<Unlocked> {
-  const { urlToken, passphrase } = secrets;
   const { passphraseSalt } = row;
   const openWith = (passphraseHash: Buffer | undefined): Unlocked => {
     if (rowSecretSealed === null) throw new Error(`The live push ${row.id} lacks its row secret.`);
-    const opened = openPushKey(row, openSecret(rowSecretSealed), { urlToken, passphraseHash });
+    const rowSecret =
+      openSecret === undefined
+        ? deps.vault.keyring.open(rowSecrets.seals.rowSecret, row, rowSecretSealed)
+        : openSecret(rowSecretSealed);
+    const opened = openPushKey(row, rowSecret, { urlToken, passphraseHash });
     switch (opened.outcome) {
       case "opened":
         return { outcome: "unlocked", key: opened.key, rowSecret: opened.rowSecret, passphraseHash };

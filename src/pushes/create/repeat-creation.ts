@@ -134,7 +134,7 @@ async function hasSameContent(
   if (sealed === undefined || sealed.payloadSealed === null) return false;
   const { row } = sealed;
   if ((row.passphraseSalt === null) !== (passphrase === "")) return false;
-  const unlocked = await unlock(deps, sealed, { secrets: { urlToken, passphrase }, now: deps.clock.now(), actor });
+  const unlocked = await unlock(deps, sealed, { urlToken, passphrase, now: deps.clock.now(), actor });
   if (unlocked.outcome === "too_many_attempts") throw tooManyAttempts({ ...unlocked, outcome: "refused" });
   if (unlocked.outcome !== "unlocked") return false;
   const stored = await deps.store.filesOf(sealed);

@@ -101,7 +101,7 @@ async function openOld(deps: PushDeps, edit: ContentEdit, now: number, actor: Ac
       ? { outcome: "opened", payload: "", payloadFormat: "text", keptFiles: [], passphraseHash: undefined }
       : { outcome: "passphrase_required" };
   }
-  const unlocked = await unlock(deps, sealed, { secrets: { urlToken, passphrase }, now, actor });
+  const unlocked = await unlock(deps, sealed, { urlToken, passphrase, now, actor });
   if (unlocked.outcome !== "unlocked") return unlocked;
   if (payloadSealed === null) throw new Error(`The live push ${row.id} lacks its payload.`);
   const payload = openPayload(unlocked.key, row, files.present, payloadSealed);

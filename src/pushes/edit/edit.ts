@@ -58,7 +58,7 @@ export function editOperations(deps: PushDeps) {
       const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
       try {
         assertComplete(upload);
-        const edit = await applyEdit(deps, { urlToken, asked: request, received: { upload, spent }, actor });
+        const edit = await applyEdit(deps, urlToken, request, { upload, spent, actor });
         if (edit.outcome === "edited") spent.keep();
         return edit;
       } finally {
@@ -69,19 +69,17 @@ export function editOperations(deps: PushDeps) {
   };
 }
 
+interface Sender {
+  readonly upload: PendingUpload | undefined;
+  readonly spent: SpentBytes;
+  readonly actor: Actor;
+}
+
 async function applyEdit(
   deps: PushDeps,
-  {
-    urlToken,
-    asked,
-    received: { upload, spent },
-    actor,
-  }: {
-    readonly urlToken: string;
-    readonly asked: EditPush;
-    readonly received: { readonly upload: PendingUpload | undefined; readonly spent: SpentBytes };
-    readonly actor: Actor;
-  },
+  urlToken: string,
+  asked: EditPush,
+  { upload, spent, actor }: Sender,
 ): Promise<EditOutcome> {
   const now = deps.clock.now();
   const sealed = await deps.store.findSealed(deps.vault.urlTokens.addressOf(urlToken), () => undefined);
@@ -95,7 +93,7 @@ async function applyEdit(
   if (files === undefined) return { outcome: "changed_meanwhile" };
   const limits = leastUnder(await deps.policies.of(actor.user), deps.config.kinds[row.kind]);
   assertNoProblems({
-    ...findEditProblems(request, row, { files, config: deps.config, limits, now }),
+    ...findEditProblems(request, row, { ...files, config: deps.config, limits, now }),
     ...(await findOptionProblems(deps, request, actor, row)),
   });
   assertNoProblems(await findEditViolations(deps, { request, row, addedFiles: files.added.length }, actor));
@@ -112,7 +110,7 @@ async function applyEdit(
   }
   // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
   const changedAt = deps.clock.now();
-  const change = changeOf(deps, row, { request, content, now: changedAt });
+  const change = changeOf(deps, row, request, { content, now: changedAt });
   if (change === undefined)
     return { outcome: "edited", push: toOwnersPush(row, urlToken, changedAt, deps.vault.keyring) };
   const changed = await deps.store.change(change, auditRecord("edit", actor, changedAt));
@@ -153,11 +151,8 @@ async function editedFiles(
 function changeOf(
   deps: PushDeps,
   row: PushRow,
-  {
-    request,
-    content,
-    now,
-  }: { readonly request: EditPush; readonly content: ContentChange | undefined; readonly now: number },
+  request: EditPush,
+  { content, now }: Pick<PushChange, "content" | "now">,
 ): PushChange | undefined {
   if (row.ownerId === null) throw new Error(`Push ${row.id} has no owner who could edit it.`);
   const { keyring } = deps.vault;
@@ -204,7 +199,7 @@ async function explainConflict(
  * The expiry must be in the future and at least one view must remain, because only `expire` ends a push. A limit beyond the
  * settings, from an import or after a settings change, may be kept or reduced towards them.
  */
-export function editBounds(row: PushRow, { days, views }: LifetimeLimits, now: number) {
+function editBounds(row: PushRow, { days, views }: LifetimeLimits, now: number) {
   const daysPast = Math.floor((now - row.createdAt) / dayMs);
   return {
     days: boundsOf(days, row.expireAfterDays, daysPast + 1),
@@ -217,24 +212,20 @@ function boundsOf(range: Range, current: number, leastUseful: number): Bounds {
   return { min, max: Math.max(range.max, current, min) };
 }
 
+interface AllowedEdit extends Pick<EditedFiles, "kept" | "added"> {
+  readonly config: Config;
+  readonly limits: LifetimeLimits;
+  readonly now: number;
+}
+
 /**
  * @returns the problems of the edit; empty when it is valid.
  * @throws AppError too_large when the files together exceed the bytes allowed for one push.
  */
-export function findEditProblems(
+function findEditProblems(
   request: EditPush,
   row: PushRow,
-  {
-    files: { kept, added },
-    config,
-    limits,
-    now,
-  }: {
-    readonly files: Pick<EditedFiles, "kept" | "added">;
-    readonly config: Config;
-    readonly limits: LifetimeLimits;
-    readonly now: number;
-  },
+  { kept, added, config, limits, now }: AllowedEdit,
 ): FieldProblems {
   const problems = findLimitProblems(request, row, limits, now);
   checkText(problems, "name", request.name, nameCharactersMax);
@@ -254,7 +245,7 @@ export function findEditProblems(
 }
 
 /** Finds the problems that can arise while an edit is under way: views are used, and time passes. */
-export function findLimitProblems(request: EditPush, row: PushRow, limits: LifetimeLimits, now: number): Problems {
+function findLimitProblems(request: EditPush, row: PushRow, limits: LifetimeLimits, now: number): Problems {
   const problems: Problems = {};
   const { days, views } = editBounds(row, limits, now);
   if (request.expireAfterDays !== row.expireAfterDays) {

@@ -45,27 +45,25 @@ export function endOperations(deps: PushDeps) {
   };
 }
 
+interface EndByPerson {
+  readonly reason: Exclude<EndReason, "views" | "time">;
+  readonly actor: Actor;
+  readonly now: number;
+  /** Writes in the same transaction, if the push ends. */
+  readonly together?: InTransaction;
+}
+
 type EndDeps = Pick<PushDeps, "clockTrust" | "config" | "store">;
 
 /**
  * Ends a push for a person. Afterwards no claim can be repeated, even if a limit has ended the push meanwhile. Also when the
  * push seems to have expired by a clock that may be wrong: its secret must be destroyed now.
- * @returns false when it had ended. @param together writes in the same transaction, if the push ends.
+ * @returns false when it had ended.
  */
 export async function endByPerson(
   deps: EndDeps,
   row: PushRow,
-  {
-    reason,
-    actor,
-    now,
-    together,
-  }: {
-    readonly reason: Exclude<EndReason, "views" | "time">;
-    readonly actor: Actor;
-    readonly now: number;
-    readonly together?: InTransaction;
-  },
+  { reason, actor, now, together }: EndByPerson,
 ): Promise<boolean> {
   await endIfDue(deps, row, now);
   const audit = auditRecord("expire", actor, now);

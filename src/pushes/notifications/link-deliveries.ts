@@ -48,10 +48,7 @@ export function sealLinkDelivery(keyring: Keyring, row: SealedRow, details: Link
  */
 export function pastLinkDelivery(
   keyring: Keyring,
-  {
-    ownerId,
-    ...key
-  }: { readonly id: number; readonly ownerId: number; readonly pushId: number; readonly sequence: number },
+  { ownerId, ...key }: Pick<LinkDeliveryRow, "id" | "pushId" | "sequence"> & { readonly ownerId: number },
   report: LinkDeliveryReport,
 ): LinkDeliveryRow {
   const { recipients, locale, proceedAt, ...past } = report;

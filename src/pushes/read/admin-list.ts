@@ -51,7 +51,7 @@ function pushByLink(deps: AdminDeps) {
       const row = await deps.store.adminLists.find(pushId);
       if (row === undefined) return undefined;
       const push = presentOverview(row, deps.clock.now());
-      return { push, ...(await trailPage(deps, { id: pushId, push, reports: noReports, page })) };
+      return { push, ...(await trailPage(deps, { id: pushId, push }, noReports, page)) };
     },
 
     /** Removes a push with everything that is known about it; ends it first. @returns false: it is unknown. */

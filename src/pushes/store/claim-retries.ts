@@ -89,6 +89,14 @@ const keepPayload = sql<[pushId: number], { endedAt: number | null; keepsPayload
    WHERE id = ? RETURNING ended_at AS endedAt, keeps_payload AS keepsPayload`,
 );
 
+interface Repetition {
+  readonly sealGeneration: number;
+  readonly digest: Buffer;
+  readonly now: number;
+  readonly audit: AuditRecord;
+  readonly tickets: readonly NewTicket[];
+}
+
 export function createClaimRetries(db: Pick<Database, "read" | "write">) {
   return {
     /**
@@ -109,24 +117,12 @@ export function createClaimRetries(db: Pick<Database, "read" | "write">) {
     /** Logs a repeated answer and stores its tickets. @returns undefined: the copy was voided meanwhile, so the answer must not be sent. */
     repeat: (
       pushId: number,
-      {
-        sealGeneration,
-        digest,
-        now,
-        audit,
-        tickets,
-      }: {
-        readonly sealGeneration: number;
-        readonly digest: Buffer;
-        readonly now: number;
-        readonly audit: AuditRecord;
-        readonly tickets: readonly NewTicket[];
-      },
+      { sealGeneration, digest, now, audit, tickets }: Repetition,
     ): Promise<PushRow | undefined> =>
       db.write(async (tx) => {
         const stored = await tx.one(repeatView, pushId, sealGeneration, pushId, digest, now);
         if (stored === undefined) return undefined;
-        await insertTickets(tx, { pushId, tickets, counted: false });
+        await insertTickets(tx, pushId, tickets, false);
         if (keepsTrail(stored)) await writeEntry(tx, pushId, stored.auditCount, audit);
         return readPushes.decode(stored);
       }),

@@ -49,11 +49,9 @@ function insertsOf(count: number): Inserts {
  */
 export async function insertTickets(
   tx: Transaction,
-  {
-    pushId,
-    tickets,
-    counted,
-  }: { readonly pushId: number; readonly tickets: readonly NewTicket[]; readonly counted: boolean },
+  pushId: number,
+  tickets: readonly NewTicket[],
+  counted: boolean,
 ): Promise<void> {
   if (tickets.length === 0) return;
   const live = (await tx.one(countLive))?.tickets ?? 0;

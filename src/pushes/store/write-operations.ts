@@ -221,26 +221,20 @@ export function addToAnonymous(tx: Transaction, bytes: number): Promise<number> 
   return capabilitiesOf[tx.engine].storedTotals ? tx.run(addToTotal, bytes) : undefined;
 }
 
-/**
- * For the transaction that ends the push. Only the row of an anonymous push remains, as its tombstone.
- * `payloadStays`: `removeEndedPayloads` finds and removes it.
- */
+interface SecretEnd {
+  readonly ended: Ended;
+  readonly blobsDueAt: number;
+  readonly mayHaveFiles?: boolean;
+  /** `removeEndedPayloads` finds and removes it. */
+  readonly payloadStays?: boolean;
+  readonly mayHaveTrail?: boolean;
+}
+
+/** For the transaction that ends the push. Only the row of an anonymous push remains, as its tombstone. */
 export async function destroySecret(
   tx: Transaction,
   pushId: number,
-  {
-    ended,
-    blobsDueAt,
-    mayHaveFiles = true,
-    payloadStays = false,
-    mayHaveTrail = true,
-  }: {
-    readonly ended: Ended;
-    readonly blobsDueAt: number;
-    readonly mayHaveFiles?: boolean;
-    readonly payloadStays?: boolean;
-    readonly mayHaveTrail?: boolean;
-  },
+  { ended, blobsDueAt, mayHaveFiles = true, payloadStays = false, mayHaveTrail = true }: SecretEnd,
 ): Promise<void> {
   await tx.run(destroyRowSecret, ended.rowSecretId);
   if (!payloadStays) await tx.run(deletePayload, pushId);

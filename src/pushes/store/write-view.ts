@@ -294,7 +294,7 @@ async function claimWithSecrets(db: ClaimDatabase, claim: ViewClaim): Promise<Pu
         if (claimed !== undefined) return readPushes.decode(claimed);
         const key = claim.key && (await takeKey(tx, claim.key));
         if (key !== undefined) await insertClaimCopy(tx, key);
-        await insertTickets(tx, { pushId, tickets, counted });
+        await insertTickets(tx, pushId, tickets, counted);
         const row = await claimInTransaction(tx, { ...claim, key });
         if (row === undefined) throw new ClaimRefusedError();
         if (key !== undefined) await writeEarlierViews(tx, key, earlierViewsOf(claim, row));
