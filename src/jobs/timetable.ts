@@ -42,7 +42,7 @@ interface Reporting {
 
 /** What the jobs do that is more than one call. */
 function createWork(domain: Domain, effects: TimetableEffects, { events, log, stop }: Reporting) {
-  const { clockTrust } = domain;
+  const { config, blobs, store, clockTrust } = domain;
   const { clock, monotonicMs, pause, abortAfter } = effects;
   const onStepFailed = (step: string, error: unknown) => {
     events.jobFailed(`sweep ${step}`, error);
@@ -52,41 +52,28 @@ function createWork(domain: Domain, effects: TimetableEffects, { events, log, st
     events.jobFailed("blob deletion", error);
     log.failed("sweep", `blob deletions: ${summarizeError(error)}`);
   };
-  const sweepDeps = () => {
-    const { config, blobs, store } = domain;
-    return {
-      config,
-      blobs,
-      store,
-      clock,
-      clockTrust,
-      monotonicMs,
-      pause,
-      abortAfter,
-      onBlobDeletionFailed,
-      onStepFailed,
-    };
-  };
+  const parts = { config, blobs, store, clock, clockTrust };
+  const deps = { ...parts, monotonicMs, pause, abortAfter, onBlobDeletionFailed, onStepFailed };
   let clockWasTrusted = false;
   const sweepOnce = async () => {
-    const { clockTrusted, ...counts } = await sweep(sweepDeps(), stop);
+    const { clockTrusted, ...counts } = await sweep(deps, stop);
     if (clockWasTrusted && !clockTrusted) events.sweepPaused("The clock jumped. Nothing is removed for 10 minutes.");
     clockWasTrusted = clockTrusted;
     events.jobDone("sweep", { ...counts, clockTrusted: clockTrusted ? 1 : 0 });
   };
 
   const removeRetries = async () => {
-    const removed = await removeExpiredRetries(sweepDeps(), stop);
+    const removed = await removeExpiredRetries(deps, stop);
     if (removed > 0) events.jobDone("claim retries", { removed });
   };
 
   const removeTickets = async () => {
-    const removed = await removeExpiredTickets(sweepDeps(), stop);
+    const removed = await removeExpiredTickets(deps, stop);
     if (removed > 0) events.jobDone("download tickets", { removed });
   };
 
   const endInBulk = async () => {
-    const ended = await runBulkEndings({ store: domain.store, clock, monotonicMs, pause }, stop);
+    const ended = await runBulkEndings(deps, stop);
     if (ended > 0) events.jobDone("bulk endings", { ended });
   };
 
