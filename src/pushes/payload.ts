@@ -2,7 +2,6 @@ import { type FieldProblem, fieldLimits, type PushField } from "@sealpush/age/fi
 import type { CreatePush } from "./push.ts";
 import type { PayloadFormat } from "./stored-values.ts";
 
-/** The payload as it is sealed. */
 export interface StoredPayload {
   readonly payload: string;
   readonly payloadFormat: PayloadFormat;

@@ -82,7 +82,6 @@ type ImportedOption = {
   [Option in PushOption]: (typeof optionRules)[Option]["isImported"] extends true ? Option : never;
 }[PushOption];
 
-/** @returns the options of an imported push. */
 export function importedOptions(source: Pick<PushOptions, ImportedOption>): PushOptions {
   const imported: Partial<PushOptions> = source;
   return optionsBy((option) => optionRules[option].isImported && imported[option] === true);

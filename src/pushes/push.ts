@@ -83,7 +83,6 @@ export interface PushSearch {
 export interface FoundPushes {
   /** 50 a page. */
   readonly pushes: readonly ListedPush[];
-  /** There is a next page. */
   readonly hasMore: boolean;
   /** The search reached its limit: the pushes after that were not searched. */
   readonly stopped: boolean;
@@ -145,7 +144,6 @@ export interface EditPush extends Partial<PushOptions> {
   readonly fields?: readonly PushField[];
   /** null: remove the passphrase. */
   readonly passphrase?: string | null;
-  /** Files to add, already received through `beginUpload`. */
   readonly upload?: Upload;
   readonly removedFileIds?: readonly number[];
   /** The push's passphrase before the edit. Absent or "": not given. */

@@ -40,35 +40,20 @@ export type Pushes = ReturnType<typeof createPushes>;
  */
 export function createPushes(deps: PushDeps) {
   return {
-    // assertMayCreate, create, beginUpload
     ...createOperations(deps),
-    // uploadBufferBytes, openUpload, findUpload, receiveUpload, discardUpload: files that are sent in several requests
     ...resumableUploadOperations(deps),
-    // claimView: the only way to retrieve a secret
     ...claimOperations(deps),
-    // openTicket: for the download of a file
     ...ticketOperations(deps),
-    // find, list, listByIds, audit
     ...readOperations(deps),
-    // findSender
     ...senderOperations(deps),
-    // search: for the owner's dashboard
     ...searchOperations(deps, searchLimits),
-    // trail, wholeTrail: for the owner's audit page
     ...trailOperations(deps),
-    // exportOwned: for the data export of an account
     ...exportOperations(deps),
-    // findEditable, edit
     ...editOperations(deps),
-    // expire: ends a push for good; endByIds
     ...endOperations(deps),
-    // deliverLink: mails the link
     ...linkDeliveryOperations(deps),
-    // findIdByLink, adminList, adminTrail, deletionCounts, retryDeletions, totals, endAsAdministrator, removeAsAdministrator
     ...administratorOperations(deps),
-    // previewBulkEnding, startBulkEnding, latestBulkEndings
     ...bulkEndingOperations(deps),
-    // countLive, endOwned: for an administrator; removeOwner: for a deleted account
     ...ownerOperations(deps),
   };
 }

@@ -3,13 +3,13 @@ export const endReasons = { views: 0, time: 1, viewer: 2, owner: 3, administrato
 
 export type EndReason = keyof typeof endReasons;
 
+export const payloadFormats = { text: 0, fields: 1 } as const;
+export type PayloadFormat = keyof typeof payloadFormats;
+
 /**
  * How the content was sealed before the server received it, with its stored number; the numbers never change. `none`: not at
  * all. `age`: for the key in the link. `age_passphrase`: for that key, and then under a passphrase.
  */
-export const payloadFormats = { text: 0, fields: 1 } as const;
-export type PayloadFormat = keyof typeof payloadFormats;
-
 export const encryptions = { none: 0, age: 1, age_passphrase: 2 } as const;
 
 /** The kinds of audit entries with the numbers that store them; the numbers never change. */

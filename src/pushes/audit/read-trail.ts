@@ -72,7 +72,6 @@ export function trailOperations(deps: PushDeps) {
   };
 }
 
-/** The files of an owned push, ended ones included. */
 export async function filesOf(
   { store, vault }: Pick<PushDeps, "store" | "vault">,
   push: Pick<PushRow, "id" | "ownerId">,
@@ -105,7 +104,6 @@ export async function trailPage(
   return { events: events.slice(0, pageSize), hasMore: events.length > pageSize };
 }
 
-/** What a trail says about its push. */
 type TrailSubject = Pick<OwnedPush, "ownerId" | "endReason" | "expiredOn">;
 
 export async function* eventsOf(deps: PushDeps, { id, push }: Owned): AsyncIterable<TrailEvent> {

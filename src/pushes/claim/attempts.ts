@@ -5,7 +5,6 @@ import { createNetworkCounter } from "../../limits/network-counter.ts";
 const rememberedMax = 100_000;
 /** Guesses of one client for one push. The larger networks around an IPv6 client have a larger share. */
 const perClient = { name: "passphrase", windowMs: minuteMs, max: 5, rememberedMax };
-/** Whether a client has guessed the passphrase of a push lately. */
 const guessed = { name: "passphrase guessed", windowMs: 10 * minuteMs, max: 1, rememberedMax };
 /** Guesses of all clients for one push: the first of each client, and those of clients that have guessed before. */
 const firstGuesses = { name: "first passphrases", windowMs: 5 * secondMs, max: 3, rememberedMax };

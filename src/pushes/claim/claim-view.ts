@@ -197,7 +197,6 @@ function viewKind(row: PushRow, request: ClaimRequest, actor: Actor): { kind: Au
   return { kind: "view", counted: true };
 }
 
-/** @param openSecret see `unlock`. */
 async function open(
   deps: PushDeps,
   sealed: SealedPush,
@@ -273,7 +272,6 @@ async function openStoredFiles(
 const ticketBytesMax = 512;
 const fileTextBytes = (file: FileRow) => file.detailsSealed.length + ticketBytesMax;
 
-/** Refuses a retrieval of an ended push and logs it. */
 async function refuse(deps: PushDeps, row: PushRow, { urlToken, now, actor }: Retrieval): Promise<ClaimOutcome> {
   await endIfDue(deps, row, now);
   const refused = await recordRefusal(deps, row, now, actor);

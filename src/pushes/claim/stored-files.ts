@@ -23,7 +23,6 @@ export class StoredFileError extends Error {
 
 type ReadableBlobs = Pick<BlobStore, "read">;
 
-/** A file and the key that opens it. */
 export interface StoredFile {
   readonly pushId: number;
   readonly row: Pick<FileRow, "id" | "blobKey" | "sizeBytes">;

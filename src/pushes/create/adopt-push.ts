@@ -34,7 +34,6 @@ export interface ImportedPush extends PushOptions, Pick<PushRow, TakenOver> {
     readonly passphrase: string;
     readonly files: readonly IncomingFile[];
   } | null;
-  /** null: the push is live. */
   readonly end: { readonly at: number; readonly reason: EndReason } | null;
   /** Oldest first. */
   readonly trail: readonly ImportedEvent[];
@@ -156,7 +155,6 @@ async function sealLink(
   return (await storedLinkKeys.findOrDraw(ownerId)).seal(pushes.seals.urlToken, { id, ownerId }, urlToken, random);
 }
 
-/** Milliseconds since the epoch. */
 export function expiryOf({ createdAt, expireAfterDays }: Pick<ImportedPush, "createdAt" | "expireAfterDays">): number {
   return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, latestExpiry);
 }

@@ -37,7 +37,6 @@ export const pushLimits = {
 
 export type LifetimeLimits = Pick<KindSettings, "days" | "views">;
 
-/** The kind of the push that the request asks for. */
 export function kindOf({ kind, upload }: Pick<CreatePush, "kind" | "upload">): KindName {
   return kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
 }

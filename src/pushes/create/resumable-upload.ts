@@ -274,7 +274,6 @@ interface BegunRun {
   readonly run: number;
 }
 
-/** One request that writes to an upload. */
 class UploadRun {
   readonly #deps: UploadDeps;
   /** As it was when the run began. */

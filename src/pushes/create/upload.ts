@@ -30,7 +30,6 @@ interface SentFile {
 
 /** Files that are sealed and stored while the request for their push is still being received. */
 export class PendingUpload implements Upload {
-  /** What the push has used of its creator's byte budget. */
   readonly spent: SpentBytes;
   readonly #deps: UploadDeps;
   readonly #actor: Actor;

@@ -41,7 +41,6 @@ export function changesPayload({ payload, fields }: EditPush): boolean {
   return payload !== undefined || fields !== undefined;
 }
 
-/** Whether the edit changes anything sealed under the push key. */
 export function changesContent(request: EditPush, upload: PendingUpload | undefined): boolean {
   return (
     changesPayload(request) ||
@@ -131,7 +130,6 @@ async function nextPassphrase(deps: PushDeps, { sealed, request }: ContentEdit, 
 }
 
 export interface EditedFiles {
-  /** Before the edit. */
   readonly present: FileList<FileRow>;
   readonly kept: readonly FileRow[];
   readonly removed: readonly FileRow[];

@@ -18,6 +18,7 @@ import {
 } from "../create/limits.ts";
 import { assertComplete, ownUpload, type PendingUpload, uploadExpired } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
+import { findEditViolations } from "../judge.ts";
 import { storedPayload } from "../payload.ts";
 import { hasEnded, isProvenOwner, openLabel, toOwnersPush } from "../present-push.ts";
 import type { Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
@@ -26,7 +27,6 @@ import { openOwnedFileDetails, sealLabel } from "../seals.ts";
 import type { ContentChange, PushChange } from "../store/edit-push.ts";
 import { optionsBy, type PushRow, pushes, type SealedPush } from "../store/tables.ts";
 import { changesContent, changesPayload, type EditedFiles, sealContent } from "./edit-content.ts";
-import { findEditViolations } from "./judge-edit.ts";
 
 export function editOperations(deps: PushDeps) {
   return {

@@ -13,7 +13,6 @@ import type { BulkEnding } from "../store/tables.ts";
 /** Pushes examined per transaction: few enough that claims in between are not delayed. */
 const sliceRows = 200;
 const previewSliceRows = 1_000;
-/** Bounds the work of a preview. */
 const previewRowsMax = 500_000;
 const listed = 10;
 /** Rests three times as long as it works, as the sweep does. */

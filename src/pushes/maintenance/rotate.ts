@@ -16,7 +16,6 @@ export interface RotationDeps {
   /** All columns under master keys. */
   readonly columns: readonly RotatedColumn[];
   readonly clock: Clock;
-  /** Resolves after `ms`. */
   readonly pause: (ms: number) => Promise<void>;
 }
 

@@ -16,7 +16,6 @@ export interface SweepDeps {
   readonly monotonicMs: () => number;
   readonly store: Pick<PushStore, "upkeep" | "downloadTickets" | "claimRetries" | "creationKeys">;
   readonly blobs: BlobStore;
-  /** A signal that is aborted after `ms`. */
   readonly abortAfter: (ms: number) => AbortSignal;
   /** Resolves after `ms`; never rejects. */
   readonly pause: (ms: number) => Promise<void>;
@@ -201,7 +200,6 @@ function latestExpiry(now: number, lifeMs: number): number {
   return now + lifeMs + clockSpreadMs;
 }
 
-/** Repeats a bounded step until it finds nothing, and rests between steps. */
 async function repeat(
   deps: Pick<SweepDeps, "monotonicMs" | "pause">,
   signal: AbortSignal,

@@ -24,7 +24,6 @@ export function recipientsOf(request: AskedLinkDelivery): readonly string[] {
   return splitRecipients(request.notifyEmailsTo ?? "").flatMap((address) => normalizeEmail(address) ?? []);
 }
 
-/** Problems of the recipients and their language. */
 export function checkRecipients(
   problems: Problems,
   { notifyEmailsTo = "", notifyEmailsToLocale = "" }: AskedLinkDelivery,
@@ -59,7 +58,6 @@ function isLanguage(tag: string): boolean {
   }
 }
 
-/** Finds the reasons why this caller cannot have the link of a new push mailed. */
 export function findLinkDeliveryProblems(
   { emails }: PushDeps,
   request: AskedLinkDelivery & Pick<CreatePush, "encryption">,

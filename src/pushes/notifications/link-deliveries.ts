@@ -130,7 +130,6 @@ export function createLinkDeliveryCounter(limits: Limits): Counter {
 interface LinkToDeliver {
   readonly row: UnsealedPushRow;
   readonly urlToken: string;
-  /** The owner's. */
   readonly storedLinkKey: AccountStoredLinkKey;
 }
 
@@ -231,7 +230,6 @@ export function linkDeliveryRefused(
   return invalidFields({ notifyEmailsTo: [sentences[reason]] });
 }
 
-/** Identifies one email of a link delivery. */
 interface LinkEmailId {
   readonly pushId: number;
   readonly linkDeliveryId: number;

@@ -4,7 +4,6 @@ import type { Transaction } from "../../database/database.ts";
 /** Sends emails about pushes. The domain implements it: this room knows neither owners' addresses nor the transport. */
 export interface PushEmails {
   readonly mailsLinks: boolean;
-  /** Whether this server sends view notifications. */
   readonly notifiesOfViews: boolean;
   /** The number of addresses to which one owner may have links mailed per day. */
   readonly dailyMax: number;
@@ -20,7 +19,6 @@ export interface PushEmails {
 
 export interface EmailOwner {
   readonly email: string;
-  /** The owner has confirmed the address. */
   readonly isConfirmed: boolean;
   readonly isDisabled: boolean;
   readonly language: string | null;
@@ -32,7 +30,6 @@ export interface LinkEmail {
   /** The recipient's language; null: none was chosen. */
   readonly locale: string | null;
   readonly linkDeliveryId: number;
-  /** Index of the recipient in the link delivery. */
   readonly recipientIndex: number;
   readonly pushId: number;
   readonly ownerId: number;

@@ -36,7 +36,8 @@ const linkShape = /^(?:(?:https?:\/\/[^/?#]+)?\/+(?:[a-z]{2}(?:-[a-z]{2})?\/+)?[
 /** More wait for the next press of the button. */
 const retriedDeletionsMax = 10_000;
 
-function pushByLink(deps: AdminDeps) {
+export function administratorOperations(deps: AdminDeps) {
+  const turns = new CooperativeQueue();
   return {
     /** The id of the push behind a link; undefined: there is none. Counts no view and opens nothing. */
     async findIdByLink(link: string): Promise<number | undefined> {
@@ -62,12 +63,7 @@ function pushByLink(deps: AdminDeps) {
       await endByPerson(deps, row, { reason: "administrator", actor, now: deps.clock.now() });
       return await deps.store.upkeep.removeEnded(pushId, together);
     },
-  };
-}
 
-function listOperations(deps: AdminDeps) {
-  const turns = new CooperativeQueue();
-  return {
     /** The only list of pushes that administrators have: metadata, newest first. Nothing is decrypted. */
     async adminList(filter: AdminListFilter): Promise<AdminListPage> {
       const now = deps.clock.now();
@@ -103,17 +99,12 @@ function listOperations(deps: AdminDeps) {
      */
     async endAsAdministrator(pushId: number, actor: Actor, together: InTransaction): Promise<AdminEndOutcome> {
       assertAdministrator(actor);
-      const now = deps.clock.now();
       const row = await deps.store.findById(pushId);
       if (row === undefined) return "unknown";
-      const ended = await endByPerson(deps, row, { reason: "administrator", actor, now, together });
-      return ended ? "ended" : "had_ended";
+      const end = { reason: "administrator", actor, now: deps.clock.now(), together } as const;
+      return (await endByPerson(deps, row, end)) ? "ended" : "had_ended";
     },
   };
-}
-
-export function administratorOperations(deps: AdminDeps) {
-  return { ...pushByLink(deps), ...listOperations(deps) };
 }
 
 type OverviewRow = NonNullable<Awaited<ReturnType<PushDeps["store"]["adminLists"]["find"]>>>;

@@ -3,8 +3,8 @@ import { eventsOf, filesOf } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { ownerKeysOf, toListedPush } from "../present-push.ts";
 import type { ExportedPush } from "../push.ts";
-import type { PushSummary } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
+import { summarySlices } from "./search.ts";
 
 const sliceRows = 100;
 const newestFirst = { state: "all", order: "newest" } as const;
@@ -25,12 +25,14 @@ export function exportOperations(deps: PushDeps) {
       running.add(ownerId);
       try {
         const keys = await ownerKeysOf(deps, ownerId);
-        for await (const { id } of summariesOf(deps, ownerId)) {
-          await turns.next();
-          const row = await deps.store.findById(id);
-          // The push may have been purged, or have lost its owner, since it was listed.
-          const push = row?.ownerId === ownerId ? toListedPush(row, deps.clock.now(), keys) : undefined;
-          if (row !== undefined && push !== undefined) {
+        const every = { ownerId, search: newestFirst, now: deps.clock.now(), limit: sliceRows };
+        for await (const summaries of summarySlices(deps, turns, every)) {
+          for (const { id } of summaries) {
+            await turns.next();
+            const row = await deps.store.findById(id);
+            // The push may have been purged, or have lost its owner, since it was listed.
+            const push = row?.ownerId === ownerId ? toListedPush(row, deps.clock.now(), keys) : undefined;
+            if (row === undefined || push === undefined) continue;
             yield { push, files: await filesOf(deps, row), events: eventsOf(deps, { id, push }) };
           }
         }
@@ -39,18 +41,4 @@ export function exportOperations(deps: PushDeps) {
       }
     },
   };
-}
-
-async function* summariesOf({ clock, store }: PushDeps, ownerId: number): AsyncGenerator<PushSummary> {
-  const now = clock.now();
-  let last: PushSummary | null = null;
-  do {
-    const summaries: readonly PushSummary[] = await store.lists.summaries(ownerId, newestFirst, {
-      now,
-      last,
-      limit: sliceRows,
-    });
-    yield* summaries;
-    last = summaries.length < sliceRows ? null : (summaries.at(-1) ?? null);
-  } while (last !== null);
 }

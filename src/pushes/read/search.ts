@@ -78,10 +78,25 @@ async function found(
   return { pushes, hasMore: rows.length > pageSize, ...how };
 }
 
-interface Asked {
+interface Asked<Search = PushSearch> {
   readonly ownerId: number;
-  readonly search: PushSearch;
+  readonly search: Search;
   readonly now: number;
+}
+
+/** The pushes of one owner in the order of the list, from the first of that state on. Each slice has a turn of the event loop. */
+export async function* summarySlices(
+  { store: { lists } }: Pick<SearchDeps, "store">,
+  turns: CooperativeQueue,
+  { ownerId, search, now, limit }: Asked<Pick<PushSearch, "state" | "order">> & { readonly limit: number },
+): AsyncGenerator<readonly PushSummary[]> {
+  let last: PushSummary | null = null;
+  do {
+    await turns.next();
+    const slice: readonly PushSummary[] = await lists.summaries(ownerId, search, { now, last, limit });
+    yield slice;
+    last = slice.length < limit ? null : (slice.at(-1) ?? null);
+  } while (last !== null);
 }
 
 /** One search in the order of the list, until its page is full, no push is left, or a limit is reached. */
@@ -105,47 +120,37 @@ class Walk {
   }
 
   async run(): Promise<FoundPushes> {
-    const { search } = this.#asked;
-    const stopped = (await this.#walk()) === "stopped";
+    const { ownerId, search, now } = this.#asked;
+    const slice = { now, limit: this.#limits.turnRowsMax };
+    let ended: "done" | "stopped" | undefined;
+    for await (const summaries of summarySlices(this.#deps, this.#turns, { ...slice, ownerId, search })) {
+      ended = await this.#scan(summaries);
+      if (ended !== undefined) break;
+    }
     // Pushes that were purged meanwhile are missing on the page.
     const rows = await this.#deps.store.lists.byIds(this.#matches.slice((search.page - 1) * pageSize));
-    return await found(this.#deps, rows, this.#asked, { stopped, metSealedLabel: this.#metSealedLabel });
-  }
-
-  async #walk(): Promise<"full" | "end" | "stopped"> {
-    const { ownerId, search, now } = this.#asked;
-    const { lists } = this.#deps.store;
-    const { turnRowsMax } = this.#limits;
-    let last: PushSummary | null = null;
-    for (;;) {
-      await this.#turns.next();
-      const summaries: readonly PushSummary[] = await lists.summaries(ownerId, search, {
-        now,
-        last,
-        limit: turnRowsMax,
-      });
-      const ended = await this.#scan(summaries);
-      if (ended !== undefined) return ended;
-      last = summaries.at(-1) ?? null;
-      if (last === null || summaries.length < turnRowsMax) return "end";
-    }
+    const how = { stopped: ended === "stopped", metSealedLabel: this.#metSealedLabel };
+    return await found(this.#deps, rows, this.#asked, how);
   }
 
   /** Labels are fetched for all pushes of one turn together: over a network each fetch is a round trip. */
-  async #scan(summaries: readonly PushSummary[]): Promise<"full" | "end" | "stopped" | undefined> {
+  async #scan(summaries: readonly PushSummary[]): Promise<"done" | "stopped" | undefined> {
     const { rowsMax, labelBytesMax, turnLabelBytesMax } = this.#limits;
     let batch: number[] = [];
     let batchBytes = 0;
     for (const summary of summaries) {
-      if (this.#isAfterState(summary)) return (await this.#open(batch)) ? "full" : "end";
+      if (this.#isAfterState(summary)) {
+        await this.#open(batch);
+        return "done";
+      }
       const opens = this.#passes(summary) ? summary.labelBytes : 0;
       if (this.#rows >= rowsMax || this.#labelBytes + opens > labelBytesMax) {
-        return (await this.#open(batch)) ? "full" : "stopped";
+        return (await this.#open(batch)) ? "done" : "stopped";
       }
       this.#rows += 1;
       if (opens === 0) continue;
       if (batchBytes > 0 && batchBytes + opens > turnLabelBytesMax) {
-        if (await this.#open(batch)) return "full";
+        if (await this.#open(batch)) return "done";
         await this.#turns.next();
         batch = [];
         batchBytes = 0;
@@ -154,7 +159,7 @@ class Walk {
       batchBytes += opens;
       this.#labelBytes += opens;
     }
-    return (await this.#open(batch)) ? "full" : undefined;
+    return (await this.#open(batch)) ? "done" : undefined;
   }
 
   /** By end, the pushes of one state are one after the other. */

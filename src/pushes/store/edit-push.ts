@@ -29,7 +29,6 @@ export interface PushChange {
 }
 
 export interface SealedLabel {
-  /** null: remove the label. */
   readonly sealed: Buffer | null;
 }
 

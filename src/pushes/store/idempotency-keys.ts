@@ -13,7 +13,6 @@ import { sql } from "../../database/statement.ts";
 export type IdempotencyKey = ClaimKey | CreationKey;
 
 interface AnyKey {
-  /** Keyed, of the idempotency key. */
   readonly digest: Buffer;
   /** When its request arrived: by the database's clock, as what it is compared with. */
   readonly arrivedAt: number;
@@ -31,7 +30,6 @@ export interface ClaimKey extends AnyKey {
 
 export interface CreationKey extends AnyKey {
   readonly userId: number;
-  /** The push that is created. */
   readonly pushId: number;
   /** Which settings the request names, a bit each. The others are the server's defaults, which may be others when it is repeated. */
   readonly given: number;

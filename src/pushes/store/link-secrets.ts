@@ -34,7 +34,6 @@ export async function insertLinkSecret(tx: Transaction, userId: number, sealed: 
   if (assigned === 0) await tx.run(destroy, appended.id);
 }
 
-/** Does nothing if the user has no secret. */
 export async function destroyLinkSecret(tx: Transaction, userId: number): Promise<void> {
   const unassigned = await tx.one(unassign, userId);
   if (unassigned !== undefined) await tx.run(destroy, unassigned.id);

@@ -107,7 +107,6 @@ const toEntry = (stored: StoredRowOf<typeof readAuditEntries>) => readAuditEntri
 
 export type PushLists = ReturnType<typeof createLists>;
 
-/** Queries for the owner's pages. */
 export function createLists(read: ReadConnection) {
   return {
     /** The pushes of one state and kind; null: all kinds. */
@@ -134,7 +133,6 @@ export function createLists(read: ReadConnection) {
       const found = await read.all(statement, ownerId, now, sortedBy, sortedBy, pushId, limit);
       return found.map((stored) => summaryColumns.decode(stored));
     },
-    /** The labels by push id, for the pushes that exist. */
     async labels(pushIds: readonly number[]): Promise<ReadonlyMap<number, SealedLabels>> {
       const rows = await read.all(labelsOfPushes, JSON.stringify(pushIds));
       return new Map(rows.map(({ id, ...labels }) => [id, labels]));
@@ -148,7 +146,6 @@ export function createLists(read: ReadConnection) {
         return raw === undefined ? [] : [toRow(raw)];
       });
     },
-    /** The time of the last counted view by push id, for those that have one. */
     async lastViews(pushIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
       const rows = await read.all(lastViewsOfPushes, JSON.stringify(pushIds));
       return new Map(rows.map(({ id, at }) => [id, at]));
@@ -220,7 +217,6 @@ const toOverview = (stored: StoredOverview) => ({
   passphraseRequired: stored.passphraseRequired === 1,
 });
 
-/** Queries for administrators. */
 export function createAdminLists(read: ReadConnection) {
   return {
     /** Newest first. */

@@ -31,7 +31,6 @@ export interface SenderBounds {
   readonly bytesMax: number;
 }
 
-/** All uploads of all senders. */
 const uploadsMax = 10_000;
 
 const insertResumable = sql<Value[]>({

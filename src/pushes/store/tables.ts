@@ -89,7 +89,6 @@ const pushColumns = {
   auditCount: harmless(withDefault(integer, 1), shown),
   deletableByViewer: harmless(boolean, limit),
   retrievalStep: harmless(boolean, limit),
-  /** The owner gets an email for each counted view. */
   notifyOnView: harmless(boolean, limit),
   /** Everybody with the link sees the owner's address. */
   senderShown: harmless(boolean, "whose push it is and the account's address are authenticated"),
@@ -103,12 +102,10 @@ const pushColumns = {
   /** The client that created a live anonymous push. Nobody may read such a push's audit trail, so it has no entry for that. */
   creatorAddress: harmless(withDefault(nullable(text), null), "it is the address of bulk deletions"),
   encryption: harmless(withDefault(oneOf(encryptions), "none"), "a server can show another page anyway"),
-  /** See `EndToEnd.check`. */
   encryptionCheck: harmless(
     withDefault(nullable(text), null),
     "with another one the content does not open in the browser",
   ),
-  /** What the sealed payload is. */
   payloadFormat: bound(withDefault(oneOf(payloadFormats), "text"), payload),
   /** 32 bytes; empty for an imported push that had ended. See `derivePushKey`. */
   keyCheck: bound(bytes, pushKey),
@@ -218,7 +215,6 @@ export const newRowSecrets = new Table("row_secrets", {
   ...rowSecretColumns,
   id: { ...rowSecretColumns.id, ...nullable(integer) },
 });
-/** The link secret of each account that has stored a link. */
 export const linkSecrets = new Table("link_secrets", {
   id: harmless(integer, "a secret opens only for its user"),
   sealed: sealed(bytes, { linkSecret }),
@@ -231,7 +227,6 @@ export const payloads = new Table("payloads", {
   pushId: bound(integer, payload),
   sealed: sealed(bytes, { payload: underPushKey }),
 });
-/** See `ClaimKey`. */
 export const claimRetries = new Table("claim_retries", {
   pushId: bound(integer, "the copy of the row secret is bound to it"),
   digest: bound(bytes, keyedDigest),
@@ -240,7 +235,6 @@ export const claimRetries = new Table("claim_retries", {
   earlierViews: harmless(integer, shown),
   earlierViewAt: harmless(nullable(integer), shown),
 });
-/** See `CreationKey`. */
 export const creationKeys = new Table("creation_keys", {
   userId: harmless(integer, "a repeated creation answers only with a push whose link is sealed for this user"),
   digest: bound(bytes, keyedDigest),
@@ -254,7 +248,6 @@ export const uploads = new Table("uploads", {
   anonymousBytes: harmless(withDefault(integer, 0), limit),
   renewedAt: harmless(integer, limit),
 });
-/** See `createResumableUploads`. */
 const resumableUploadColumns = {
   digest: bound(bytes, keyedDigest),
   blobKey: harmless(text, "another file does not open under the key of this one"),
@@ -282,12 +275,10 @@ export const blobDeletions = new Table("blob_deletions", {
   dueAt: harmless(withDefault(integer, 0), job),
   attempts: harmless(withDefault(integer, 0), job),
 });
-/** See `createDownloadTickets`. */
 export const downloadTickets = new Table("download_tickets", {
   digest: bound(bytes, keyedDigest),
   pushId: bound(integer, "the key of the file is sealed for it"),
   fileId: bound(integer, "the key of the file is sealed for it"),
-  /** The row of the file's sealed key. */
   rowSecretId: bound(integer, "the key of the file opens only with the ticket"),
   waitsForStore: harmless(withDefault(boolean, false), limit),
   expiresAt: harmless(integer, limit),

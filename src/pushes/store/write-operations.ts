@@ -41,7 +41,6 @@ export const liveUntil = "CASE WHEN ended_at IS NULL THEN expires_at END";
 
 /** For the row of what `writeRowSecret` has just appended. Cheaper than reading the id with RETURNING. */
 export const lastRowSecret = { rowSecretId: "coalesce(?, last_insert_rowid())" };
-/** The parameters are the columns of `newPushes`. */
 export const insertPush = sql<Value[]>({
   sqlite: newPushes.insertText(1, lastRowSecret),
   postgres: newPushes.insertText(),
@@ -137,7 +136,6 @@ const takeResumableUpload = sql<[blobKey: string], { rowSecretId: number }>(
 );
 
 export const insertPayload = payloads.insert();
-/** Queues a blob for deletion, due at once. */
 export const queueBlob = sql<[blobKey: string]>(
   "INSERT INTO blob_deletions (blob_key, due_at, attempts) VALUES (?, 0, 0) ON CONFLICT (blob_key) DO NOTHING",
 );
@@ -279,7 +277,6 @@ export async function endPush(tx: Transaction, request: EndRequest): Promise<boo
   return true;
 }
 
-/** Counts and logs an event. */
 export async function recordEvent(tx: Transaction, pushId: number, audit: AuditRecord): Promise<void> {
   const counted = await tx.one(countEvent, pushId);
   if (counted !== undefined && keepsTrail(counted)) await writeEntry(tx, pushId, counted.auditCount, audit);

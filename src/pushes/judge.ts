@@ -1,20 +1,23 @@
-import { dayMs, minuteMs } from "../../base/clock.ts";
-import { assertNoProblems } from "../../base/field-problems.ts";
-import type { KindName } from "../../base/push-kinds.ts";
+import { dayMs, minuteMs } from "../base/clock.ts";
+import type { FieldProblems } from "../base/errors.ts";
+import { assertNoProblems } from "../base/field-problems.ts";
+import type { KindName } from "../base/push-kinds.ts";
 import {
   findViolations,
+  type Judged,
   type JudgedPassphrase,
   leastUnder,
   type Policy,
   rulesOfAnswers,
-} from "../../policies/policies.ts";
-import type { Actor } from "../actor.ts";
-import type { PushDeps } from "../deps.ts";
-import { recipientsOf } from "../notifications/email-rules.ts";
-import type { CreatePush } from "../push.ts";
-import { findOptionProblems } from "../push-options.ts";
-import { encryptionOf, findInstantProblems, type LifetimeLimits, lifetimeOf } from "./limits.ts";
-import { shrinkDefaults } from "./requested-push.ts";
+} from "../policies/policies.ts";
+import type { Actor } from "./actor.ts";
+import { encryptionOf, findInstantProblems, type LifetimeLimits, lifetimeOf } from "./create/limits.ts";
+import { shrinkDefaults } from "./create/requested-push.ts";
+import type { PushDeps } from "./deps.ts";
+import { recipientsOf } from "./notifications/email-rules.ts";
+import type { CreatePush, EditPush } from "./push.ts";
+import { findOptionProblems } from "./push-options.ts";
+import type { PushRow } from "./store/tables.ts";
 
 interface Judging {
   readonly kind: KindName;
@@ -66,7 +69,7 @@ export function policyFor({ policies }: PushDeps, { user, answersRequest }: Acto
 }
 
 /** The kinds of the content: any push that has files is a file push too. */
-export function kindsIn(kind: KindName, fileCount: number): readonly KindName[] {
+function kindsIn(kind: KindName, fileCount: number): readonly KindName[] {
   return fileCount > 0 && kind !== "file" ? [kind, "file"] : [kind];
 }
 
@@ -80,4 +83,48 @@ function passphraseOf(request: CreatePush): JudgedPassphrase {
 function lifetimeField({ expiresAt, expireAfterMs }: CreatePush): string {
   if (expiresAt !== undefined) return "expiresAt";
   return expireAfterMs === undefined ? "expireAfterDays" : "expireAfterDuration";
+}
+
+interface JudgedEdit {
+  readonly request: EditPush;
+  readonly row: PushRow;
+  readonly addedFiles: number;
+}
+
+/** @param request valid, and without what is no change. @returns what breaks the rules, by field; empty: nothing. */
+export async function findEditViolations(
+  { policies }: PushDeps,
+  { request, row, addedFiles }: JudgedEdit,
+  { user }: Actor,
+): Promise<FieldProblems> {
+  return findViolations(await policies.of(user), judgedIn({ request, row, addedFiles }));
+}
+
+/** New content, files or a new passphrase are judged by every rule but that of the lifetime; otherwise only what changes. */
+function judgedIn({ request, row, addedFiles }: JudgedEdit): Judged {
+  const { expireAfterDays: days, expireAfterViews: views, notifyOnView, payload = "", fields, passphrase } = request;
+  const isNew = payload !== "" || fields !== undefined || passphrase !== undefined || addedFiles > 0;
+  const hasDays = days !== undefined && days !== row.expireAfterDays;
+  return {
+    ...(hasDays && { lifetime: { ms: days * dayMs, field: "expireAfterDays" } }),
+    ...((isNew || (views !== undefined && views !== row.expireAfterViews)) && { views: views ?? row.expireAfterViews }),
+    ...((isNew || (notifyOnView !== undefined && notifyOnView !== row.notifyOnView)) && {
+      notifiesOnView: notifyOnView ?? row.notifyOnView,
+    }),
+    ...(isNew && {
+      kinds: kindsIn(row.kind, addedFiles),
+      isSealedBefore: row.encryption !== "none",
+      passphrase: passphraseAfter(request, row),
+    }),
+  };
+}
+
+/** A passphrase that stays is known where it is sent to keep the content. */
+function passphraseAfter(
+  { passphrase, currentPassphrase = "" }: EditPush,
+  { passphraseSalt }: PushRow,
+): JudgedPassphrase {
+  if (typeof passphrase === "string") return { text: passphrase };
+  if (passphrase === null || passphraseSalt === null) return "none";
+  return currentPassphrase === "" ? "unseen" : { text: currentPassphrase };
 }
