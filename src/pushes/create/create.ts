@@ -17,7 +17,6 @@ import { arrivalOf, type CreationKey } from "../store/idempotency-keys.ts";
 import type { InsertOutcome, NewPush, WithPush } from "../store/insert-push.ts";
 import { type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
-import type { SpentBytes } from "./byte-budgets.ts";
 import { findProblems, kindOf, lifetimeOf } from "./limits.ts";
 import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
@@ -42,15 +41,18 @@ export function createOperations(deps: PushDeps) {
      * @param together written in the same transaction.
      */
     async create(asked: CreatePush, actor: Actor, together?: WithPush): Promise<CreatedPush> {
-      const upload = ownUpload(asked.upload, actor);
-      const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
+      const upload = ownUpload(deps, asked.upload, actor);
       try {
         assertMayCreate(deps.config, false, actor);
         const askedKey = creationKeyOf(deps, asked, actor);
         const { preset } = asked;
         const request = preset === undefined ? asked : await resolvePreset(deps, asked, { preset, askedKey }, actor);
         const kind = kindOf(request);
-        assertMayCreate(deps.config, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
+        assertMayCreate(
+          deps.config,
+          kind === "file" || asked.upload !== undefined || request.mentionsFiles === true,
+          actor,
+        );
         const receivedAt = deps.clock.now();
         const policy = await policyFor(deps, actor);
         assertNoProblems(
@@ -63,18 +65,16 @@ export function createOperations(deps: PushDeps) {
         if (earlier?.push !== undefined) return { ...earlier.push, repeated: true };
         const judged = await judgeCreation(deps, request, { kind, receivedAt, policy }, actor);
         const key = earlier && { ...askedKey, arrivedAt: arrivalOf(deps.clock, receivedAt, earlier.databaseTime) };
-        const push = await sealAndInsert(deps, judged, { kind, upload, spent, key, together }, actor);
+        const push = await sealAndInsert(deps, judged, { kind, upload, key, together }, actor);
         if (push === "repeated") {
           const first = compared && (await findRepeated(deps, askedKey, compared, actor));
           if (first?.push === undefined) throw unavailable("The push is being created. Try again.", 1);
           return { ...first.push, repeated: true };
         }
-        upload?.handOver();
-        spent.keep();
+        upload.handOver();
         return { ...push, repeated: false };
       } finally {
-        if (upload !== undefined) await upload.abandon();
-        await spent.refund();
+        await upload.abandon();
       }
     },
 
@@ -88,8 +88,7 @@ export function createOperations(deps: PushDeps) {
 
 interface Sending {
   readonly kind: KindName;
-  readonly upload: PendingUpload | undefined;
-  readonly spent: SpentBytes;
+  readonly upload: PendingUpload;
   readonly key: Omit<CreationKey, "pushId"> | undefined;
   readonly together: WithPush | undefined;
 }
@@ -98,14 +97,14 @@ interface Sending {
 async function sealAndInsert(
   deps: PushDeps,
   request: CreatePush,
-  { kind, upload, spent, key, together }: Sending,
+  { kind, upload, key, together }: Sending,
   actor: Actor,
 ): Promise<OwnedPush | "repeated"> {
   assertComplete(upload);
-  if (upload !== undefined) assertNoProblems(await findUnsealedFiles(deps, request, upload));
+  if (upload.fileCount > 0) assertNoProblems(await findUnsealedFiles(deps, request, upload));
   const { payload } = storedPayload(request);
   const payloadBytes = Buffer.byteLength(payload);
-  await spent.charge(payloadBytes, deps.clock.now());
+  await upload.spent.charge(payloadBytes, deps.clock.now());
   await deps.capacity.assertRoomFor(actor, payloadBytes);
   const { passphrase = "" } = request;
   const ownerId = actor.user?.id ?? null;
@@ -127,7 +126,7 @@ async function sealAndInsert(
     return await deps.largePayloads.write(payloadBytes, actor.client, () => {
       const { keyCheck, ...sealed } = sealPushContent(keyring, row, {
         secrets: { urlToken, passphraseHash },
-        content: { payload, files: listFiles(positionFiles(upload?.files ?? [])) },
+        content: { payload, files: listFiles(positionFiles(upload.files)) },
         random: deps.random,
       });
       const tokenSealed =
@@ -138,7 +137,7 @@ async function sealAndInsert(
         ...sealed,
         row: { ...row, tokenSealed, keyCheck },
         storedLinkKey,
-        storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
+        storedBytes: payloadBytes + upload.storedBytes,
         key: key && { ...key, pushId: id },
       };
       const audit = auditRecord("creation", actor, now);

@@ -50,7 +50,7 @@ interface Compared {
   readonly request: CreatePush;
   /** Without the rules of today. */
   readonly requested: RequestedPush;
-  readonly upload: PendingUpload | undefined;
+  readonly upload: PendingUpload;
 }
 
 /**
@@ -141,12 +141,11 @@ async function hasSameContent(
   const opened = openPayload(unlocked.key, row, stored, sealed.payloadSealed);
   if (opened === undefined || !equalDigests(Buffer.from(opened), Buffer.from(storedPayload(request).payload)))
     return false;
-  if (stored.length !== (upload?.fileCount ?? 0)) return false;
+  if (stored.length !== upload.fileCount) return false;
   // The push has taken the uploads that the request names again.
-  if (upload !== undefined && upload.missing > 0) return true;
-  const sent = upload?.files ?? [];
+  if (upload.missing > 0) return true;
   for (const [at, file] of stored.entries()) {
-    const other = sent[at];
+    const other = upload.files[at];
     const key = openFileKey(unlocked.key, row, file);
     if (other === undefined || key === undefined || file.sizeBytes !== other.sizeBytes) return false;
     const details = openOwnedFileDetails(deps.vault.keyring, { ...file, ownerId: row.ownerId });

@@ -30,6 +30,7 @@ interface SentFile {
 
 /** Files that are sealed and stored while the request for their push is still being received. */
 export class PendingUpload implements Upload {
+  /** The bytes of the push, with those of its payload. */
   readonly spent: SpentBytes;
   readonly #deps: UploadDeps;
   readonly #actor: Actor;
@@ -188,9 +189,12 @@ export class PendingUpload implements Upload {
   }
 }
 
-/** @returns the upload that `beginUpload` returned to this actor. @throws Error for another user's upload or a failed one. */
-export function ownUpload(upload: Upload | undefined, actor: Actor): PendingUpload | undefined {
-  if (upload === undefined) return undefined;
+/**
+ * @returns the upload that `beginUpload` returned to this actor; for a request without files, an empty one.
+ * @throws Error for another user's upload or a failed one.
+ */
+export function ownUpload(deps: UploadDeps, upload: Upload | undefined, actor: Actor): PendingUpload {
+  if (upload === undefined) return new PendingUpload(deps, actor);
   if (!(upload instanceof PendingUpload)) throw new Error("The upload was not begun here.");
   if (upload.ownerId !== (actor.user?.id ?? null)) throw new Error("Another user began the upload.");
   if (upload.failed) throw new Error("A file of the upload failed.");
@@ -198,9 +202,8 @@ export function ownUpload(upload: Upload | undefined, actor: Actor): PendingUplo
 }
 
 /** @throws AppError invalid_fields when an upload that the request names does not exist. */
-export function assertComplete(upload: PendingUpload | undefined): void {
-  if (upload === undefined || upload.missing === 0) return;
-  throw invalidFields({ files: [unusableFiles.gone] });
+export function assertComplete(upload: PendingUpload): void {
+  if (upload.missing > 0) throw invalidFields({ files: [unusableFiles.gone] });
 }
 
 /** The upload was abandoned, or stalled so long that the sweeper removed it as an orphan. */

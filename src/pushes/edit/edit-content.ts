@@ -22,7 +22,7 @@ export interface ContentEdit {
   readonly urlToken: string;
   readonly request: EditPush;
   readonly files: EditedFiles;
-  readonly upload: PendingUpload | undefined;
+  readonly upload: PendingUpload;
 }
 
 export type SealedContent =
@@ -41,12 +41,12 @@ export function changesPayload({ payload, fields }: EditPush): boolean {
   return payload !== undefined || fields !== undefined;
 }
 
-export function changesContent(request: EditPush, upload: PendingUpload | undefined): boolean {
+export function changesContent(request: EditPush, addedFiles: number): boolean {
   return (
     changesPayload(request) ||
     request.passphrase !== undefined ||
     (request.removedFileIds ?? []).length > 0 ||
-    (upload?.fileCount ?? 0) > 0
+    addedFiles > 0
   );
 }
 
@@ -67,7 +67,7 @@ export async function sealContent(
   const { request, files, sealed, upload, urlToken } = edit;
   const { payload, payloadFormat } = changesPayload(request) ? storedPayload(request) : old;
   const { passphraseSalt, passphraseHash } = await nextPassphrase(deps, edit, old, actor);
-  const added = positionFiles(upload?.files ?? [], files.present);
+  const added = positionFiles(upload.files, files.present);
   const all = listFiles([...old.keptFiles, ...added]);
   const { files: sealedFiles, ...content } = sealPushContent(
     deps.vault.keyring,

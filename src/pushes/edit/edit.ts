@@ -6,7 +6,6 @@ import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import { leastUnder, settingsUnder } from "../../policies/policies.ts";
 import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
-import type { SpentBytes } from "../create/byte-budgets.ts";
 import {
   checkFields,
   checkPayload,
@@ -54,24 +53,19 @@ export function editOperations(deps: PushDeps) {
      * @throws AppError invalid_fields, too_large (files), bytes_used_up, unavailable.
      */
     async edit(urlToken: string, request: EditPush, actor: Actor): Promise<EditOutcome> {
-      const upload = ownUpload(request.upload, actor);
-      const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
+      const upload = ownUpload(deps, request.upload, actor);
       try {
         assertComplete(upload);
-        const edit = await applyEdit(deps, urlToken, request, { upload, spent, actor });
-        if (edit.outcome === "edited") spent.keep();
-        return edit;
+        return await applyEdit(deps, urlToken, request, { upload, actor });
       } finally {
-        await upload?.abandon();
-        await spent.refund();
+        await upload.abandon();
       }
     },
   };
 }
 
 interface Sender {
-  readonly upload: PendingUpload | undefined;
-  readonly spent: SpentBytes;
+  readonly upload: PendingUpload;
   readonly actor: Actor;
 }
 
@@ -79,7 +73,7 @@ async function applyEdit(
   deps: PushDeps,
   urlToken: string,
   asked: EditPush,
-  { upload, spent, actor }: Sender,
+  { upload, actor }: Sender,
 ): Promise<EditOutcome> {
   const now = deps.clock.now();
   const sealed = await deps.store.findSealed(deps.vault.urlTokens.addressOf(urlToken), () => undefined);
@@ -99,9 +93,9 @@ async function applyEdit(
   assertNoProblems(await findEditViolations(deps, { request, row, addedFiles: files.added.length }, actor));
 
   let content: ContentChange | undefined;
-  if (changesContent(request, upload)) {
+  if (changesContent(request, upload.fileCount)) {
     const payloadBytes = Buffer.byteLength(storedPayload(request).payload);
-    await spent.charge(payloadBytes, deps.clock.now());
+    await upload.spent.charge(payloadBytes, deps.clock.now());
     await deps.capacity.assertRoomFor(actor, payloadBytes);
     const result = await sealContent(deps, { sealed, urlToken, request, files, upload }, now, actor);
     if (result.outcome === "broken") return await explainConflict(deps, row, { request, limits }, "broken");
@@ -114,15 +108,10 @@ async function applyEdit(
   if (change === undefined)
     return { outcome: "edited", push: toOwnersPush(row, urlToken, changedAt, deps.vault.keyring) };
   const changed = await deps.store.change(change, auditRecord("edit", actor, changedAt));
-  switch (changed.outcome) {
-    case "changed":
-      upload?.handOver();
-      return { outcome: "edited", push: toOwnersPush(changed.row, urlToken, changedAt, deps.vault.keyring) };
-    case "refused":
-      return await explainConflict(deps, row, { request, limits }, "refused");
-    case "upload_swept":
-      throw uploadExpired();
-  }
+  if (changed === "upload_swept") throw uploadExpired();
+  if (changed === "refused") return await explainConflict(deps, row, { request, limits }, "refused");
+  upload.handOver();
+  return { outcome: "edited", push: toOwnersPush(changed, urlToken, changedAt, deps.vault.keyring) };
 }
 
 /** Values that equal the stored ones, as forms send them, and empty fields are not changes. */
@@ -137,14 +126,14 @@ async function editedFiles(
   deps: PushDeps,
   sealed: SealedPush,
   request: EditPush,
-  upload: PendingUpload | undefined,
+  upload: PendingUpload,
 ): Promise<EditedFiles | undefined> {
   const removedIds = new Set(request.removedFileIds ?? []);
   const present = await deps.store.filesOf(sealed);
   const removed = present.filter((file) => removedIds.has(file.id));
   if (removed.length < removedIds.size) return undefined;
   const kept = present.filter((file) => !removedIds.has(file.id));
-  return { present, kept, removed, added: upload?.files ?? [] };
+  return { present, kept, removed, added: upload.files };
 }
 
 /** @returns undefined when nothing changes. */
@@ -237,7 +226,7 @@ function findEditProblems(
   }
   if (request.fields !== undefined) checkFields(request, request.fields, row.kind, problems);
   else if (request.payload !== undefined) checkPayload(request.payload, row.kind, problems);
-  if (row.encryption !== "none" && (changesContent(request, undefined) || added.length > 0)) {
+  if (row.encryption !== "none" && changesContent(request, added.length)) {
     addProblem(problems, "payload", "was sealed before it got here, so it cannot be changed: create another push.");
   }
   checkFiles(problems, row, { kept, added }, config);

@@ -44,10 +44,7 @@ export interface ContentChange extends Pick<PushRow, "keyCheck" | "passphraseSal
 }
 
 /** `refused`: the guard matched no row. `upload_swept`: the upload of an added file is no longer recorded. */
-export type ChangeOutcome =
-  | { readonly outcome: "changed"; readonly row: PushRow }
-  | { readonly outcome: "refused" }
-  | { readonly outcome: "upload_swept" };
+export type ChangeOutcome = PushRow | "refused" | "upload_swept";
 
 // An edit always raises `updated_at`, whatever the clock says: a claim recognises by it whether the push is as it was read.
 // The guard: of concurrent edits, claims and ends only one finds the row as it read it. Used views stay below the limit.
@@ -84,10 +81,9 @@ export function editWrites(db: Pick<Database, "write">) {
     /** Atomic. Guarded like a claim, and by the used views, which stay below the limit. */
     async change(request: PushChange, audit: AuditRecord): Promise<ChangeOutcome> {
       try {
-        const row = await db.write((tx) => changePush(tx, request, audit));
-        return row === undefined ? { outcome: "refused" } : { outcome: "changed", row };
+        return (await db.write((tx) => changePush(tx, request, audit))) ?? "refused";
       } catch (error) {
-        if (error instanceof UploadSweptError) return { outcome: "upload_swept" };
+        if (error instanceof UploadSweptError) return "upload_swept";
         throw error;
       }
     },

@@ -225,9 +225,9 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       expect(await store.writeView({ ...claim(70, false, {}), key })).toBeDefined();
     },
     async change() {
-      expect(await store.change(change, audit("edit"))).toMatchObject({ outcome: "changed" });
+      expect(await store.change(change, audit("edit"))).toMatchObject({ id: change.pushId });
       const withContent = { ...change, pushId: 61, content };
-      expect(await store.change(withContent, audit("edit"))).toMatchObject({ outcome: "changed" });
+      expect(await store.change(withContent, audit("edit"))).toMatchObject({ id: withContent.pushId });
     },
     async end() {
       for (const pushId of [13, 16]) {
