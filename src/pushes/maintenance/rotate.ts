@@ -4,7 +4,7 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import type { Database, ReadConnection } from "../../database/database.ts";
 import { createProcessRegistry, type RunningProcess, readKeyMarks } from "../../database/processes.ts";
-import { createColumnResealer, type RowId, retireKeys } from "../store/reseal.ts";
+import { resealColumn, retireKeys } from "../store/reseal.ts";
 
 const batchRows = 100;
 /** Several times the duration of a batch, so that claims of the servers get the write lock in between. */
@@ -34,24 +34,17 @@ export async function rotateKeys(deps: RotationDeps) {
   const older = (await readKeyMarks(db.read)).filter((mark) => mark.keyId !== activeId);
   await assertUnused();
   let resealed = 0;
-  for (const column of deps.columns) resealed += await resealColumn(deps, column);
+  for (const column of deps.columns) {
+    for await (const count of resealColumn(db, keyring, column, batchRows)) {
+      resealed += count;
+      if (count > 0) await deps.pause(restMs);
+    }
+  }
   // A process with another key may have started, sealed rows that were already passed, and stopped again.
   if (!(await retireKeys(db, older, assertUnused))) {
     throw new AppError("invalid_request", "A process sealed under an older key meanwhile: rotate once more.");
   }
   return { resealed, retiredKeyIds: older.map((mark) => mark.keyId) };
-}
-
-async function resealColumn({ db, keyring, pause }: RotationDeps, column: RotatedColumn): Promise<number> {
-  const resealAfter = createColumnResealer(db, keyring, column);
-  let resealed = 0;
-  for (let afterId: RowId | undefined; ; ) {
-    const batch = await resealAfter(afterId, batchRows);
-    if (batch === undefined) return resealed;
-    resealed += batch.resealed;
-    afterId = batch.lastId;
-    if (batch.resealed > 0) await pause(restMs);
-  }
 }
 
 function assertAllUse(activeId: string, running: readonly RunningProcess[]): void {

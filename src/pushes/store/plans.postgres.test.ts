@@ -25,7 +25,7 @@ import type { NewPush } from "./insert-push.ts";
 import type { NewLinkDelivery } from "./notifications.ts";
 import type { PushStore } from "./push-store.ts";
 import { createPushStore } from "./push-store.ts";
-import { createColumnResealer } from "./reseal.ts";
+import { resealColumn } from "./reseal.ts";
 import type { PushRow } from "./tables.ts";
 import type { ViewClaim } from "./write-view.ts";
 
@@ -481,9 +481,9 @@ describe("with a quarter of a million pushes and three times as many audit entri
     // The rows hold random bytes: here every value opens.
     const keyring = { ...createKeyring([randomBytes(32)], { bytes: randomBytes }), open: () => randomBytes(32) };
     for (const column of rotatedColumns) {
-      const resealAfter = createColumnResealer(recorded, keyring, column);
-      const batch = await resealAfter(undefined, 100);
-      if (batch !== undefined) await resealAfter(batch.lastId, 100);
+      const batches = resealColumn(recorded, keyring, column, 100);
+      await batches.next();
+      await batches.next();
     }
     expect(new Set(runs.map(({ text }) => text)).size).toBeGreaterThan(50);
 

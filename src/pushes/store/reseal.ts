@@ -14,11 +14,16 @@ interface SealedValue {
 }
 
 /**
- * @returns the step for one batch of a column: rows in the order of their ids, after a given id or from the first; undefined
- * at the end. Rows may be inserted, changed and deleted meanwhile: a value that was read is replaced only if it is still the
- * same, and new values are sealed under the active key. @throws Error when a value opens under no key of the ring.
+ * Seals the values of a column again, in batches of rows in the order of their ids. Rows may be inserted, changed and deleted
+ * meanwhile: a value that was read is replaced only if it is still the same, and new values are sealed under the active key.
+ * @returns how many values each batch has replaced. @throws Error when a value opens under no key of the ring.
  */
-export function createColumnResealer(db: Database, keyring: Keyring, sealedColumn: RotatedColumn) {
+export async function* resealColumn(
+  db: Database,
+  keyring: Keyring,
+  sealedColumn: RotatedColumn,
+  batchRows: number,
+): AsyncGenerator<number> {
   const { table, column, seal } = sealedColumn;
   const { id, owner, key = id, from = table, only } = seal.rows;
   const columns = `SELECT ${id} AS id, ${key} AS key, ${owner} AS "ownerId", ${table}.${column} AS sealed FROM ${from}`;
@@ -42,23 +47,18 @@ export function createColumnResealer(db: Database, keyring: Keyring, sealedColum
     return { key, read: sealed, fresh: keyring.seal(sealedColumn, row, plain) };
   }
 
-  return async (
-    afterId: RowId | undefined,
-    limit: number,
-  ): Promise<{ resealed: number; lastId: RowId } | undefined> => {
-    const batch =
-      afterId === undefined ? await db.read.all(firstBatch, limit) : await db.read.all(nextBatch, afterId, limit);
-    const last = batch.at(-1);
-    if (last === undefined) return undefined;
+  let batch = await db.read.all(firstBatch, batchRows);
+  for (let last = batch.at(-1); last !== undefined; last = batch.at(-1)) {
     const stale = batch.flatMap((row) => reseal(row) ?? []);
-    if (stale.length === 0) return { resealed: 0, lastId: last.id };
-    const resealed = await db.write(async (tx) => {
-      let replaced = 0;
-      for (const { fresh, key, read } of stale) replaced += await tx.run(replace, fresh, key, read);
-      return replaced;
-    });
-    return { resealed, lastId: last.id };
-  };
+    yield stale.length === 0
+      ? 0
+      : await db.write(async (tx) => {
+          let replaced = 0;
+          for (const { fresh, key, read } of stale) replaced += await tx.run(replace, fresh, key, read);
+          return replaced;
+        });
+    batch = await db.read.all(nextBatch, last.id, batchRows);
+  }
 }
 
 /**
