@@ -4,7 +4,7 @@ import type { NewRowOf, StoredRowOf } from "../../database/table.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import { auditKinds, endReasons } from "../stored-values.ts";
 import { type BulkEnding, bulkEndings, pushes } from "./tables.ts";
-import { endPush } from "./write-operations.ts";
+import { endPush, sqlOfFreeRows } from "./write-operations.ts";
 
 const newBulkEndings = bulkEndings.omit("id");
 export type NewBulkEnding = NewRowOf<typeof newBulkEndings>;
@@ -27,12 +27,9 @@ const removeOld = sql<[kept: number]>(
   "DELETE FROM bulk_endings WHERE finished_at IS NOT NULL AND id <= (SELECT max(id) FROM bulk_endings) - ?",
 );
 const latest = bulkEndings.select<[limit: number]>("ORDER BY id DESC LIMIT ?");
-// The lock keeps other processes from the same request; on SQLite transactions run one after another.
-const openText = `SELECT ${bulkEndings.selectList} FROM bulk_endings WHERE finished_at IS NULL ORDER BY id LIMIT 1`;
-const nextOpen = sql<[], Parameters<typeof bulkEndings.decode>[0]>({
-  sqlite: openText,
-  postgres: `${openText} FOR UPDATE SKIP LOCKED`,
-});
+const nextOpen = sqlOfFreeRows<[], StoredRowOf<typeof bulkEndings>>(
+  `SELECT ${bulkEndings.selectList} FROM bulk_endings WHERE finished_at IS NULL ORDER BY id LIMIT 1`,
+);
 const progress = sql<[lastId: number, ended: number, bytes: number, finishedAt: number | null, id: number]>(
   `UPDATE bulk_endings SET last_id = ?, ended = ended + CAST(? AS BIGINT), ended_bytes = ended_bytes + CAST(? AS BIGINT),
      finished_at = ? WHERE id = ?`,

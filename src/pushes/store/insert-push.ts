@@ -15,9 +15,9 @@ import { auditEntries, type FileRow, newPushes, type PushRow, payloads } from ".
 import {
   addToAnonymous,
   insertFiles,
-  insertLinkedPush,
   insertPayload,
   insertPush,
+  lastRowSecret,
   UploadSweptError,
   writeEntry,
   writeRowSecret,
@@ -103,6 +103,8 @@ function isAlone(push: NewPush): push is NewPush & { readonly key: undefined } {
   return push.key === undefined && push.files.length === 0;
 }
 
+/** As `insertPush`, after which come the parameters of `isCurrentSecret`. Inserts nothing if the link secret was replaced. */
+const insertLinkedPush = sql<Value[]>(newPushes.insertTextIf(isCurrentSecret, lastRowSecret));
 const pushExists = sql<[pushId: number], { id: number }>("SELECT id FROM pushes WHERE id = ?");
 
 function pushValues({ row, storedBytes }: NewPush, audit: AuditRecord, rowSecretId: number | null): Value[] {

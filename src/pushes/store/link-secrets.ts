@@ -2,6 +2,7 @@ import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { RowOf } from "../../database/table.ts";
 import { type linkSecrets, linkSecretUsers } from "./tables.ts";
+import { destroySealed } from "./write-operations.ts";
 
 export type LinkSecret = RowOf<typeof linkSecrets>;
 
@@ -14,11 +15,7 @@ const assign = linkSecretUsers.insert("ON CONFLICT (user_id) DO NOTHING");
 const unassign = sql<[userId: number], { id: number }>(
   "DELETE FROM link_secret_users WHERE user_id = ? RETURNING link_secret_id AS id",
 );
-const destroy = sql<[id: number]>({
-  /** In place: the same width in the same row moves no bytes. */
-  sqlite: "UPDATE link_secrets SET sealed = zeroblob(length(sealed)) WHERE id = ?",
-  postgres: "DELETE FROM link_secrets WHERE id = ?",
-});
+const destroy = sql<[id: number]>(destroySealed("link_secrets", "id = ?"));
 
 /** A condition of statements that write what was sealed under a secret. Parameters: the user, and the id of the secret. */
 export const isCurrentSecret = "EXISTS (SELECT 1 FROM link_secret_users WHERE user_id = ? AND link_secret_id = ?)";

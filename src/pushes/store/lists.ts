@@ -1,6 +1,6 @@
 import type { KindName } from "../../base/push-kinds.ts";
 import type { ReadConnection } from "../../database/database.ts";
-import { sql } from "../../database/statement.ts";
+import { type DriverRow, sql } from "../../database/statement.ts";
 import type { StoredRowOf } from "../../database/table.ts";
 import type { PushOrder, PushSearch, PushTotals } from "../push.ts";
 import { auditKinds } from "../stored-values.ts";
@@ -71,20 +71,22 @@ const summaries = forEachOrder((order) => {
   const { active, all } = stateConditions(order);
   return { active: summarized(order, order.by === endsAt ? all : active), all: summarized(order, all) };
 });
-/** Selects by any number of ids, given as one JSON array. */
-const among = (columns: string) => ({
-  sqlite: `SELECT ${columns} FROM pushes WHERE id IN (SELECT value FROM json_each(?))`,
-  postgres: `SELECT ${columns} FROM pushes WHERE id = ANY(CAST(translate(?, '[]', '{}') AS BIGINT[]))`,
-});
-const labelsOfPushes = sql<[pushIds: string], StoredRowOf<typeof sealedLabels>>(among(sealedLabels.selectList));
-const pushesByIds = sql<[pushIds: string], StoredPush>(among(readPushes.selectList));
-const viewsOf = (ids: string) =>
-  `SELECT push_id AS id, max(updated_at) AS at FROM audit_entries
-   WHERE push_id ${ids} AND kind = ${auditKinds.view} GROUP BY push_id`;
-const lastViewsOfPushes = sql<[pushIds: string], { id: number; at: number }>({
-  sqlite: viewsOf("IN (SELECT value FROM json_each(?))"),
-  postgres: viewsOf("= ANY(CAST(translate(?, '[]', '{}') AS BIGINT[]))"),
-});
+/** A statement with any number of ids, given as one JSON array. */
+const withIds = <Row extends DriverRow<Row>>(text: (amongIds: string) => string) =>
+  sql<[pushIds: string], Row>({
+    sqlite: text("IN (SELECT value FROM json_each(?))"),
+    postgres: text("= ANY(CAST(translate(?, '[]', '{}') AS BIGINT[]))"),
+  });
+const labelsOfPushes = withIds<StoredRowOf<typeof sealedLabels>>(
+  (amongIds) => `SELECT ${sealedLabels.selectList} FROM pushes WHERE id ${amongIds}`,
+);
+const pushesByIds = withIds<StoredPush>(
+  (amongIds) => `SELECT ${readPushes.selectList} FROM pushes WHERE id ${amongIds}`,
+);
+const lastViewsOfPushes = withIds<{ id: number; at: number }>(
+  (amongIds) => `SELECT push_id AS id, max(updated_at) AS at FROM audit_entries
+   WHERE push_id ${amongIds} AND kind = ${auditKinds.view} GROUP BY push_id`,
+);
 const trailOfPush = readAuditEntries.select<[pushId: number, limit: number, offset: number]>(
   "WHERE push_id = ? ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?",
 );

@@ -1,5 +1,5 @@
 import { capabilitiesOf, type Database, type InTransaction, type Transaction } from "../../database/database.ts";
-import { type Statement, sql } from "../../database/statement.ts";
+import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import { endReasons } from "../stored-values.ts";
 import { hasNoTicket, hasNoWaitingTicket } from "./download-tickets.ts";
@@ -34,12 +34,11 @@ const tombstonesAfter = sql<
    AND (ended_at, id) > (?, ?) AND ended_at <= ? ORDER BY ended_at, id LIMIT ?`,
 );
 const noTombstone = { id: 0, endedAt: 0 };
-type Removable = Statement<[endedBefore: number, limit: number], { id: number }>;
-const tombstones: Removable = sqlOfFreeRows(
+const tombstones = sqlOfFreeRows<[endedBefore: number, limit: number], { id: number }>(
   "SELECT id FROM pushes WHERE ended_at IS NOT NULL AND ended_at < ? AND owner_id IS NULL ORDER BY ended_at LIMIT ?",
 );
 // A recipient who has spent the last view may still download its files, or repeat the claim.
-const purgeable: Removable = sqlOfFreeRows(
+const purgeable = sqlOfFreeRows<[endedBefore: number, limit: number], { id: number }>(
   `SELECT id FROM pushes WHERE ended_at IS NOT NULL AND ended_at < ? AND owner_id IS NOT NULL
      AND NOT EXISTS (SELECT 1 FROM download_tickets WHERE push_id = pushes.id)
      AND NOT EXISTS (SELECT 1 FROM claim_retries WHERE push_id = pushes.id AND row_secret_id IS NOT NULL)
@@ -113,15 +112,12 @@ function endings(db: Database) {
     ...createDepartures(db),
     /** Ends pushes that expired by `now`; their blobs may be deleted `blobsGraceMs` later. */
     endDue: (now: number, limit: number, blobsGraceMs: number): Promise<number> =>
-      db.write(async (tx) => {
-        let ended = 0;
-        for (const { pushId, expiresAt } of await tx.all(due, now, limit)) {
+      db.write(async (tx) =>
+        countHandled(await tx.all(due, now, limit), ({ pushId, expiresAt }) => {
           const blobsDueAt = expiresAt + blobsGraceMs;
-          const request = { pushId, reason: "time", endedAt: expiresAt, blobsDueAt, audit: null } as const;
-          if (await endPush(tx, request)) ended += 1;
-        }
-        return ended;
-      }),
+          return endPush(tx, { pushId, reason: "time", endedAt: expiresAt, blobsDueAt, audit: null });
+        }),
+      ),
     /**
      * Removes payloads that stayed when a claim ended their pushes. Looks at each tombstone once, and at all of them after a start
      * or if the clock was set back.
@@ -144,9 +140,11 @@ function endings(db: Database) {
     removeUnfinishedUploads: (now: number, limit: number): Promise<number> => removeUnfinishedUploads(db, now, limit),
     hasFiles: async (): Promise<boolean> => (await db.read.one(anyFile)) !== undefined,
     removeTombstones: (endedBefore: number, limit: number): Promise<number> =>
-      db.write((tx) => removePushes(tx, tombstones, endedBefore, limit)),
+      db.write(async (tx) =>
+        countHandled(await tx.all(tombstones, endedBefore, limit), ({ id }) => removePush(tx, id)),
+      ),
     purgeOwned: (endedBefore: number, limit: number): Promise<number> =>
-      db.write((tx) => removePushes(tx, purgeable, endedBefore, limit)),
+      db.write(async (tx) => countHandled(await tx.all(purgeable, endedBefore, limit), ({ id }) => removePush(tx, id))),
     /** Removes one ended push with its trail. @returns false when it is unknown or has not ended. @param together is then not called. */
     removeEnded: (pushId: number, together: InTransaction): Promise<boolean> =>
       db.write(async (tx) => {
@@ -155,15 +153,13 @@ function endings(db: Database) {
         return isRemoved;
       }),
     abandonOrphans: (renewedBefore: number, limit: number): Promise<number> =>
-      db.write(async (tx) => {
-        let taken = 0;
-        for (const { blobKey } of await tx.all(orphans, renewedBefore, limit)) {
-          if ((await tx.run(takeOrphan, blobKey, renewedBefore)) === 0) continue;
-          await tx.run(queueBlob, blobKey);
-          taken += 1;
-        }
-        return taken;
-      }),
+      db.write(async (tx) =>
+        countHandled(await tx.all(orphans, renewedBefore, limit), async ({ blobKey }) => {
+          const isTaken = (await tx.run(takeOrphan, blobKey, renewedBefore)) > 0;
+          if (isTaken) await tx.run(queueBlob, blobKey);
+          return isTaken;
+        }),
+      ),
   };
 }
 
@@ -220,17 +216,11 @@ export function createUpkeep(db: Database) {
   return { ...endings(db), ...blobDeletionQueue(db) };
 }
 
-async function removePushes(
-  tx: Transaction,
-  removable: Removable,
-  endedBefore: number,
-  limit: number,
-): Promise<number> {
-  let removed = 0;
-  for (const { id } of await tx.all(removable, endedBefore, limit)) {
-    if (await removePush(tx, id)) removed += 1;
-  }
-  return removed;
+/** One after the other. @param handle whether it has changed anything. @returns how often it has. */
+async function countHandled<Row>(rows: readonly Row[], handle: (row: Row) => Promise<boolean>): Promise<number> {
+  let handled = 0;
+  for (const row of rows) if (await handle(row)) handled += 1;
+  return handled;
 }
 
 /** Runs in a transaction. @returns false when the push is unknown or has not ended. */

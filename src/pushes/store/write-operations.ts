@@ -2,7 +2,6 @@ import { capabilitiesOf, type Transaction } from "../../database/database.ts";
 import { type DriverRow, type Statement, sql, sqlOfSum, type Value } from "../../database/statement.ts";
 import { type AuditRecord, foldedSequence, folds } from "../audit/audit-trail.ts";
 import { type EndReason, endReasons } from "../stored-values.ts";
-import { isCurrentSecret } from "./link-secrets.ts";
 import {
   auditEntries,
   type FileRow,
@@ -46,9 +45,6 @@ export const insertPush = sql<Value[]>({
   postgres: newPushes.insertText(),
 });
 
-/** As `insertPush`, after which come the parameters of `isCurrentSecret`. Inserts nothing if the link secret was replaced. */
-export const insertLinkedPush = sql<Value[]>(newPushes.insertTextIf(isCurrentSecret, lastRowSecret));
-
 /** The key of a file, sealed for an address that is handed out. It is stored among the row secrets, so it is as long as one. */
 export interface SealedKey {
   readonly keySealed: Buffer;
@@ -73,11 +69,6 @@ export async function writeRowSecret(tx: Transaction, newId: number, sealed: Buf
  * after another. The parameters identify the row: `?`, or a subselect that returns at most one row.
  */
 export const endParts = {
-  destroyRowSecret: {
-    /** In place: the same width in the same row moves no bytes (see the schema). */
-    sqlite: (keyId: string) => `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE id = ${keyId}`,
-    postgres: (keyId: string) => `DELETE FROM row_secrets WHERE id = ${keyId}`,
-  },
   /** Do not call it for a push that keeps its payload: a job deletes it with the last copy of the row secret. */
   deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}`,
   /** Files that are due earlier keep their time. */
@@ -88,18 +79,16 @@ export const endParts = {
   deleteAuditEntries: (pushId: string) => `DELETE FROM audit_entries WHERE push_id = ${pushId}`,
 };
 
-export const destroyRowSecret = sql<[keyId: number]>({
-  sqlite: endParts.destroyRowSecret.sqlite("?"),
-  postgres: endParts.destroyRowSecret.postgres("?"),
+/** On SQLite the values are overwritten in place: the same width in the same row moves no bytes (see the schema). */
+export const destroySealed = (table: "row_secrets" | "link_secrets", condition: string) => ({
+  sqlite: `UPDATE ${table} SET sealed = zeroblob(length(sealed)) WHERE ${condition}`,
+  postgres: `DELETE FROM ${table} WHERE ${condition}`,
 });
+export const destroyRowSecret = sql<[keyId: number]>(destroySealed("row_secrets", "id = ?"));
 
 /** Overwrites the values that rows of another table keep among the row secrets. */
 export function destroySecretsOf<Parameters extends readonly Value[]>(rows: string): Statement<Parameters, never> {
-  const condition = `id IN (SELECT row_secret_id FROM ${rows})`;
-  return sql<Parameters>({
-    sqlite: `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE ${condition}`,
-    postgres: `DELETE FROM row_secrets WHERE ${condition}`,
-  });
+  return sql<Parameters>(destroySealed("row_secrets", `id IN (SELECT row_secret_id FROM ${rows})`));
 }
 
 const destroyCopies = destroySecretsOf<[pushId: number]>("claim_retries WHERE push_id = ?");

@@ -26,6 +26,7 @@ import {
 } from "./tables.ts";
 import {
   countOntoEntry,
+  destroySealed,
   destroySecret,
   endParts,
   keepsTrail,
@@ -345,7 +346,7 @@ const anyView = namedSql<Values, StoredPush>(
    ), ended AS (
      SELECT id, row_secret_id, owner_id, keeps_payload FROM claimed WHERE ended_at IS NOT NULL
    ), key AS (
-     ${endParts.destroyRowSecret.postgres("(SELECT row_secret_id FROM ended)")}
+     ${destroySealed("row_secrets", "id = (SELECT row_secret_id FROM ended)").postgres}
    ), payload AS (
      ${endParts.deletePayload("(SELECT id FROM ended WHERE keeps_payload = 0)")}
    ), blobs AS (
@@ -375,7 +376,7 @@ const lastViewOfAnonymous = namedSql<Values, ClaimedColumns>(
   `WITH claimed AS (
      ${countView([hasClaimId, endsIfLast], [isAsRead, isNew, isLast, "owner_id IS NULL"])} *
    ), key AS (
-     ${endParts.destroyRowSecret.postgres("(SELECT row_secret_id FROM claimed)")}
+     ${destroySealed("row_secrets", "id = (SELECT row_secret_id FROM claimed)").postgres}
    ), payload AS (
      ${endParts.deletePayload("(SELECT id FROM claimed WHERE keeps_payload = 0)")}
    ), trail AS (
