@@ -6,17 +6,10 @@ import { addProblem, checkRange, type Problems } from "../../base/field-problems
 import { isSealable, type KindName } from "../../base/push-kinds.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
 import { fieldSentence } from "../payload.ts";
-import type { Bounds, CreatePush, Lifetime, PushField } from "../push.ts";
+import type { Bounds, CreatePush, EditPush, Lifetime, PushField } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
 
-/** Limits are in Unicode code points. */
-export const nameCharactersMax = 2_048;
-export const noteCharactersMax = 65_536;
-export const passphraseCharactersMax = 4_096;
-/** Per push over its lifetime: enough for people the owner knows, too few for bulk mail. */
-export const recipientsMax = 5;
-
-/** Limits shown in forms and in the API description. */
+/** Limits shown in forms and in the API description. Those of characters are in Unicode code points. */
 export const pushLimits = {
   payloadCharacters: {
     text: { min: 1, max: 1_048_576 },
@@ -29,10 +22,11 @@ export const pushLimits = {
    * 65 characters for 48 bytes.
    */
   sealedCharactersMax: Math.ceil((4 * 1_048_576 + 65_536) / 48) * 65,
-  nameCharactersMax,
-  noteCharactersMax,
-  passphraseCharactersMax,
-  recipientsMax,
+  nameCharactersMax: 2_048,
+  noteCharactersMax: 65_536,
+  passphraseCharactersMax: 4_096,
+  /** Per push over its lifetime: enough for people the owner knows, too few for bulk mail. */
+  recipientsMax: 5,
 } as const;
 
 export type LifetimeLimits = Pick<KindSettings, "days" | "views">;
@@ -65,9 +59,7 @@ export function findProblems(
     if (request.encryptionCheck !== undefined) addProblem(problems, "encryptionCheck", "needs encryption.");
   }
   checkLifetime(request, limits, problems);
-  checkText(problems, "name", request.name, nameCharactersMax);
-  checkText(problems, "note", request.note, noteCharactersMax);
-  checkText(problems, "passphrase", request.passphrase, passphraseCharactersMax);
+  checkTexts(problems, request);
   return problems;
 }
 
@@ -170,8 +162,18 @@ export function encryptionOf({
   };
 }
 
-export function checkText(problems: Problems, field: string, value: string | undefined, max: number): void {
-  if (value === undefined) return;
+export function checkTexts(
+  problems: Problems,
+  { name, note, passphrase, currentPassphrase }: Pick<EditPush, "name" | "note" | "passphrase" | "currentPassphrase">,
+): void {
+  checkText(problems, "name", name, pushLimits.nameCharactersMax);
+  checkText(problems, "note", note, pushLimits.noteCharactersMax);
+  checkText(problems, "passphrase", passphrase, pushLimits.passphraseCharactersMax);
+  checkText(problems, "currentPassphrase", currentPassphrase, pushLimits.passphraseCharactersMax);
+}
+
+function checkText(problems: Problems, field: string, value: string | null | undefined, max: number): void {
+  if (value === undefined || value === null) return;
   if (value.isWellFormed()) checkLength(problems, field, { value, min: 0, max });
   else addProblem(problems, field, "contains a lone surrogate, which is not a character.");
 }

@@ -6,15 +6,7 @@ import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import { leastUnder, settingsUnder } from "../../policies/policies.ts";
 import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
-import {
-  checkFields,
-  checkPayload,
-  checkText,
-  type LifetimeLimits,
-  nameCharactersMax,
-  noteCharactersMax,
-  passphraseCharactersMax,
-} from "../create/limits.ts";
+import { checkFields, checkPayload, checkTexts, type LifetimeLimits } from "../create/limits.ts";
 import { assertComplete, ownUpload, type PendingUpload, uploadExpired } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
 import { findEditViolations } from "../judge.ts";
@@ -217,10 +209,7 @@ function findEditProblems(
   { kept, added, config, limits, now }: AllowedEdit,
 ): FieldProblems {
   const problems = findLimitProblems(request, row, limits, now);
-  checkText(problems, "name", request.name, nameCharactersMax);
-  checkText(problems, "note", request.note, noteCharactersMax);
-  checkText(problems, "passphrase", request.passphrase ?? undefined, passphraseCharactersMax);
-  checkText(problems, "currentPassphrase", request.currentPassphrase, passphraseCharactersMax);
+  checkTexts(problems, request);
   if (changesPayload(request) && !config.kinds[row.kind].enabled) {
     addProblem(problems, "kind", "New content of this kind is switched off.");
   }

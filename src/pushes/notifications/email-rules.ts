@@ -2,13 +2,14 @@ import { normalizeEmail } from "../../base/email.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import { addProblem, type Problems } from "../../base/field-problems.ts";
 import type { Actor } from "../actor.ts";
-import { recipientsMax } from "../create/limits.ts";
+import { pushLimits } from "../create/limits.ts";
 import type { PushDeps } from "../deps.ts";
 import type { CreatePush } from "../push.ts";
 
 /** The maximum length of the field: five addresses of the maximum length and the blanks between them. */
 const recipientsCharactersMax = 2_000;
 const localeCharactersMax = 35;
+const { recipientsMax } = pushLimits;
 
 export const keyNotKnown = "must be empty: the server does not have the key in the link of an end-to-end push.";
 

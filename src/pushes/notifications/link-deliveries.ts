@@ -7,7 +7,7 @@ import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.
 import { findViolations } from "../../policies/policies.ts";
 import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
-import { recipientsMax } from "../create/limits.ts";
+import { pushLimits } from "../create/limits.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded, isForgotten, isProvenOwner } from "../present-push.ts";
 import type { LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
@@ -224,7 +224,7 @@ export function linkDeliveryRefused(
 ): AppError {
   const sentences: Readonly<Record<LinkDeliveryRefusal, string>> = {
     ended: "The push has ended.",
-    recipients_used_up: `The link of a push can be mailed to ${recipientsMax} addresses in all.`,
+    recipients_used_up: `The link of a push can be mailed to ${pushLimits.recipientsMax} addresses in all.`,
     day_used_up: `Links can be mailed to ${dailyMax} addresses a day.`,
   };
   return invalidFields({ notifyEmailsTo: [sentences[reason]] });

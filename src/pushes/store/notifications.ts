@@ -2,7 +2,7 @@ import { type Database, OutcomeUnknownError, type Transaction } from "../../data
 import { sql } from "../../database/statement.ts";
 import type { NewRowOf } from "../../database/table.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
-import { recipientsMax } from "../create/limits.ts";
+import { pushLimits } from "../create/limits.ts";
 import type { PushLists } from "./lists.ts";
 import { linkDeliveries, type PushRow, viewNotifications } from "./tables.ts";
 import { writeEntry } from "./write-operations.ts";
@@ -76,7 +76,7 @@ export async function putLinkDelivery(tx: Transaction, pushId: number, linkDeliv
   const counted = await tx.one(countEntry, pushId, ownerId, audit.at);
   if (counted === undefined) throw new LinkDeliveryRefusedError("ended");
   const { recipients } = (await tx.one(countRecipients, pushId)) ?? { recipients: 0 };
-  if (recipients + recipientCount > recipientsMax) throw new LinkDeliveryRefusedError("recipients_used_up");
+  if (recipients + recipientCount > pushLimits.recipientsMax) throw new LinkDeliveryRefusedError("recipients_used_up");
   const isWithinDay =
     recipientCount <= linkDelivery.dailyMax &&
     (await tx.one(countDay, ownerId, linkDelivery.day, recipientCount, linkDelivery.dailyMax)) !== undefined;
