@@ -31,12 +31,8 @@ export function createCapacity(deps: {
   anonymousBytes: () => Promise<number>;
 }) {
   const { config, monotonicMs } = deps;
-  const disk = new Measured({ measure: deps.diskSpace, monotonicMs, unmeasuredMax: diskBytesUnmeasuredMax });
-  const anonymous = new Measured({
-    measure: deps.anonymousBytes,
-    monotonicMs,
-    unmeasuredMax: Number.POSITIVE_INFINITY,
-  });
+  const disk = createMeasured(deps.diskSpace, monotonicMs, diskBytesUnmeasuredMax);
+  const anonymous = createMeasured(deps.anonymousBytes, monotonicMs, Number.POSITIVE_INFINITY);
   const isOnDisk = config.database.engine === "sqlite" && config.files.s3 === undefined;
 
   function anonymousQuota(freeBytes: number, heldBytes: number): number {
@@ -81,43 +77,33 @@ export function createCapacity(deps: {
   };
 }
 
-interface MeasuredOptions<T> {
-  readonly measure: () => Promise<T>;
-  readonly monotonicMs: () => number;
-  /** After taking this many bytes, the value is measured again. */
-  readonly unmeasuredMax: number;
-}
+/** A value that is measured again when it is old, or after taking `unmeasuredMax` bytes. */
+function createMeasured<T>(measure: () => Promise<T>, monotonicMs: () => number, unmeasuredMax: number) {
+  let known: { readonly value: T; readonly holdsUntil: number } | undefined;
+  let measuring: Promise<T> | undefined;
 
-/** A value that is measured again when it is old. */
-class Measured<T> {
-  /** Bytes that this process has accepted since the measurement. */
-  takenSince = 0;
-  readonly #options: MeasuredOptions<T>;
-  #known: { readonly value: T; readonly holdsUntil: number } | undefined;
-  #measuring: Promise<T> | undefined;
-
-  constructor(options: MeasuredOptions<T>) {
-    this.#options = options;
-  }
-
-  current(): T | Promise<T> {
-    const { monotonicMs, unmeasuredMax } = this.#options;
-    const known = this.#known;
-    if (known !== undefined && monotonicMs() < known.holdsUntil && this.takenSince < unmeasuredMax) return known.value;
-    this.#measuring ??= this.#measure().finally(() => {
-      this.#measuring = undefined;
-    });
-    return this.#measuring;
-  }
-
-  async #measure(): Promise<T> {
-    const { measure, monotonicMs } = this.#options;
+  async function remeasure(): Promise<T> {
     const startedAt = monotonicMs();
     const value = await measure();
     const measuredAt = monotonicMs();
     const restMs = Math.min(remeasureMsMax, Math.max(remeasureMsMin, restShare * (measuredAt - startedAt)));
-    this.takenSince = 0;
-    this.#known = { value, holdsUntil: measuredAt + restMs };
+    measured.takenSince = 0;
+    known = { value, holdsUntil: measuredAt + restMs };
     return value;
   }
+
+  const measured = {
+    /** Bytes that this process has accepted since the measurement. */
+    takenSince: 0,
+    current(): T | Promise<T> {
+      if (known !== undefined && monotonicMs() < known.holdsUntil && measured.takenSince < unmeasuredMax) {
+        return known.value;
+      }
+      measuring ??= remeasure().finally(() => {
+        measuring = undefined;
+      });
+      return measuring;
+    },
+  };
+  return measured;
 }
