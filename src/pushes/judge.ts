@@ -94,10 +94,10 @@ interface JudgedEdit {
 /** @param request valid, and without what is no change. @returns what breaks the rules, by field; empty: nothing. */
 export async function findEditViolations(
   { policies }: PushDeps,
-  { request, row, addedFiles }: JudgedEdit,
+  edit: JudgedEdit,
   { user }: Actor,
 ): Promise<FieldProblems> {
-  return findViolations(await policies.of(user), judgedIn({ request, row, addedFiles }));
+  return findViolations(await policies.of(user), judgedIn(edit));
 }
 
 /** New content, files or a new passphrase are judged by every rule but that of the lifetime; otherwise only what changes. */

@@ -5,10 +5,10 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { RotatedColumn } from "../crypto/sealed-column.ts";
 import type { OpenedLink, StoredLinkKey } from "../crypto/stored-link-key.ts";
 import type { Actor } from "./actor.ts";
+import type { PushDeps } from "./deps.ts";
 import type { EndToEnd, ListedPush, OwnedPush, Push } from "./push.ts";
 import { publicOptions } from "./push-options.ts";
 import { optionsBy, type PushRow, pushes, type UnsealedPushRow } from "./store/tables.ts";
-import type { StoredLinkKeys } from "./stored-link-keys.ts";
 import type { Vault } from "./vault.ts";
 
 /** How long an ended anonymous push is reported as expired before it becomes unknown. */
@@ -62,13 +62,8 @@ export interface OwnerKeys extends Pick<Vault, "keyring" | "access" | "ownerChec
   readonly storedLinkKey: StoredLinkKey | undefined;
 }
 
-interface WithStoredLinkKeys {
-  readonly vault: Vault;
-  readonly storedLinkKeys: StoredLinkKeys;
-}
-
 export async function ownerKeysOf(
-  { vault, storedLinkKeys }: WithStoredLinkKeys,
+  { vault, storedLinkKeys }: Pick<PushDeps, "vault" | "storedLinkKeys">,
   ownerId: number | null,
 ): Promise<OwnerKeys> {
   return { ...vault, storedLinkKey: ownerId === null ? undefined : await storedLinkKeys.find(ownerId) };

@@ -1,4 +1,4 @@
-import { type Clock, dayMs, minuteMs } from "../../base/clock.ts";
+import { dayMs, minuteMs } from "../../base/clock.ts";
 import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
 import { addProblem, assertNoProblems, type Problems } from "../../base/field-problems.ts";
 import type { Keyring, SealedRow } from "../../crypto/keyring.ts";
@@ -12,9 +12,8 @@ import type { PushDeps } from "../deps.ts";
 import { hasEnded, isForgotten, isProvenOwner } from "../present-push.ts";
 import type { LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
 import type { LinkDeliveryRefusal, NewLinkDelivery } from "../store/notifications.ts";
-import type { PushStore } from "../store/push-store.ts";
 import { linkDeliveries, type UnsealedPushRow } from "../store/tables.ts";
-import type { AccountStoredLinkKey, StoredLinkKeys } from "../stored-link-keys.ts";
+import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import {
   type AskedLinkDelivery,
   asksForLinkDelivery,
@@ -245,14 +244,12 @@ interface QueuedLink extends LinkEmailId {
   readonly pathSealed: string;
 }
 
-interface LinkEmailDeps {
-  readonly store: PushStore;
-  readonly clock: Clock;
-  readonly storedLinkKeys: StoredLinkKeys;
-}
-
 /** For the email queue: records the outcomes of link emails. Each call may be repeated. */
-export function watchLinkEmails({ store, clock, storedLinkKeys }: LinkEmailDeps) {
+export function watchLinkEmails({
+  store,
+  clock,
+  storedLinkKeys,
+}: Pick<PushDeps, "store" | "clock" | "storedLinkKeys">) {
   return {
     /**
      * The path of the link in the email. @returns undefined: the push behind it can no longer be retrieved, or the link secret of its owner

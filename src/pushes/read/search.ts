@@ -17,11 +17,6 @@ export const searchLimits = {
 };
 export type SearchLimits = Readonly<typeof searchLimits>;
 
-type Store = PushDeps["store"];
-type SearchDeps = Pick<PushDeps, "clock" | "vault" | "storedLinkKeys"> & {
-  readonly store: { readonly lists: Pick<Store["lists"], "filtered" | "summaries" | "labels" | "byIds"> };
-};
-
 /** The search for every push of an owner. @param page from 1. */
 export function everyPush(page: number): PushSearch {
   return { state: "all", kind: null, text: "", order: "newest", page };
@@ -32,7 +27,7 @@ export function foldCase(text: string): string {
   return text.normalize("NFKC").toUpperCase().normalize("NFKC");
 }
 
-export function searchOperations(deps: SearchDeps, limits: SearchLimits) {
+export function searchOperations(deps: PushDeps, limits: SearchLimits) {
   const turns = new CooperativeQueue();
   const running = new Map<number, number>();
 
@@ -60,7 +55,7 @@ export function searchOperations(deps: SearchDeps, limits: SearchLimits) {
   };
 }
 
-async function listed(deps: SearchDeps, ownerId: number, search: PushSearch, now: number): Promise<FoundPushes> {
+async function listed(deps: PushDeps, ownerId: number, search: PushSearch, now: number): Promise<FoundPushes> {
   const offset = (search.page - 1) * pageSize;
   const rows = await deps.store.lists.filtered(ownerId, search, { now, limit: pageSize + 1, offset });
   return await found(deps, rows, { ownerId, now }, { stopped: false, metSealedLabel: false });
@@ -68,7 +63,7 @@ async function listed(deps: SearchDeps, ownerId: number, search: PushSearch, now
 
 /** @param rows the page's rows, plus one more if there is a next page. */
 async function found(
-  deps: SearchDeps,
+  deps: PushDeps,
   rows: readonly PushRow[],
   { ownerId, now }: Pick<Asked, "ownerId" | "now">,
   how: Pick<FoundPushes, "stopped" | "metSealedLabel">,
@@ -86,7 +81,7 @@ interface Asked<Search = PushSearch> {
 
 /** The pushes of one owner in the order of the list, from the first of that state on. Each slice has a turn of the event loop. */
 export async function* summarySlices(
-  { store: { lists } }: Pick<SearchDeps, "store">,
+  { store: { lists } }: PushDeps,
   turns: CooperativeQueue,
   { ownerId, search, now, limit }: Asked<Pick<PushSearch, "state" | "order">> & { readonly limit: number },
 ): AsyncGenerator<readonly PushSummary[]> {
@@ -101,7 +96,7 @@ export async function* summarySlices(
 
 /** One search in the order of the list, until its page is full, no push is left, or a limit is reached. */
 class Walk {
-  readonly #deps: SearchDeps;
+  readonly #deps: PushDeps;
   readonly #limits: SearchLimits;
   readonly #turns: CooperativeQueue;
   readonly #asked: Asked;
@@ -111,7 +106,7 @@ class Walk {
   #labelBytes = 0;
   #metSealedLabel = false;
 
-  constructor(deps: SearchDeps, limits: SearchLimits, turns: CooperativeQueue, asked: Asked) {
+  constructor(deps: PushDeps, limits: SearchLimits, turns: CooperativeQueue, asked: Asked) {
     this.#deps = deps;
     this.#limits = limits;
     this.#turns = turns;
