@@ -246,7 +246,7 @@ describe("push", () => {
     expect(await program.run(["push", "missing.txt"])).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: "missing.txt does not exist.\n",
+      stderr: "missing.txt does not exist. Only files are named here: a text is piped, or asked for.\n",
     });
     expect((await program.run(["push", "."])).stderr).toMatch(/^\. is not a file\. Pack the folder first/);
     const child = program.start(["push", "--views", "1"]);
@@ -500,7 +500,8 @@ describe("what fails is said in a sentence, with its exit code:", () => {
     [["login", "http://127.0.0.1:9"], 2, "Standard input is empty: it must be the API token on a single line."],
     [["audit", "unknown"], 3, "The server answered 404: there is no such push or request, or it is not yours."],
     [["push", "."], 2, ". is not a file. Pack the folder first, for example with tar or zip."],
-    [["push", "missing"], 2, "missing does not exist."],
+    [["push", "missing"], 2, "missing does not exist. Only files are named here: a text is piped, or asked for."],
+    [["push", "--passphrase-file", "/"], 2, "/ is a folder."],
   ])("%j", async (argv, exitCode, sentence) => {
     expect(await signedIn().run(argv)).toEqual({ exitCode, stdout: "", stderr: `${sentence}\n` });
   });

@@ -3,6 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
 import type { NewFile } from "../client.ts";
 import { CommandRefused, exitCodes } from "./io.ts";
+import { systemErrorCode } from "./system-error.ts";
 
 export interface FilesToSend {
   readonly list: readonly NewFile[];
@@ -15,7 +16,9 @@ export async function filesAt(paths: readonly string[]): Promise<FilesToSend> {
   let sizeBytes = 0;
   const list: NewFile[] = [];
   for (const path of paths) {
-    const file = await open(path, "r");
+    const file = await open(path, "r").catch((error: unknown) => {
+      throw systemErrorCode(error) === "ENOENT" ? missing(path) : error;
+    });
     try {
       const size = await sizeOf(file, path);
       sizeBytes += size;
@@ -25,6 +28,12 @@ export async function filesAt(paths: readonly string[]): Promise<FilesToSend> {
     }
   }
   return { list, sizeBytes };
+}
+
+/** People name a text as they would in a message. */
+function missing(path: string): CommandRefused {
+  const hint = "Only files are named here: a text is piped, or asked for.";
+  return new CommandRefused(`${path} does not exist. ${hint}`, exitCodes.usage);
 }
 
 async function sizeOf(file: FileHandle, path: string): Promise<number> {

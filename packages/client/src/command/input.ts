@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { isLinkOrToken } from "../link.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, textOf } from "./io.ts";
+import { systemErrorCode } from "./system-error.ts";
 
 /** What a server takes as a text: 1,048,576 characters of up to four bytes. */
 const textBytesMax = 4 * 1_024 * 1_024;
@@ -27,7 +28,12 @@ export async function readLine(io: CommandIo, what: string): Promise<string> {
 
 /** A file, or a pipe with a name, that is not expected to be long. @throws CommandRefused. */
 export async function readShortFile(path: string, bytesMax: number): Promise<string> {
-  return await readText(createReadStream(path), path, bytesMax);
+  try {
+    return await readText(createReadStream(path), path, bytesMax);
+  } catch (error) {
+    // The error of a read, unlike that of opening, does not have the path.
+    throw systemErrorCode(error) === "EISDIR" ? new CommandRefused(`${path} is a folder.`, exitCodes.usage) : error;
+  }
 }
 
 const standardInput = "Standard input";
