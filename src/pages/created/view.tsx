@@ -44,15 +44,6 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
         <Heading model={model} />
         {hasSealedLabels(model.labels) && <SealedLabels labels={model.labels} />}
         <div class="handover stack">
-          <div class="qr">
-            <figure class="qr-frame">
-              <div id="qr_code" data-part>
-                <QrCode text={link} label={created.qr} />
-              </div>
-              <figcaption dir="auto">{nameOf(page.theme)}</figcaption>
-            </figure>
-            <CodeFiles model={model} />
-          </div>
           <div class="card link-card">
             <LinkToHandOut link={link} />
             <Actions model={model} />
@@ -61,6 +52,15 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
               <Message limits={model} link={link} recipient={recipient ?? messages} />
               <RecipientLanguage path={model.previewPath} recipient={recipient} />
             </div>
+          </div>
+          <div class="qr">
+            <figure class="qr-frame">
+              <div id="qr_code" data-part>
+                <QrCode text={link} label={created.qr} />
+              </div>
+              <figcaption dir="auto">{nameOf(page.theme)}</figcaption>
+            </figure>
+            <CodeFiles model={model} />
           </div>
         </div>
       </WithKey>
