@@ -186,7 +186,7 @@ export function newRequestView(model: NewRequestModel, page: PageContext): Page 
       <div hidden data-insecure>
         <Notice tone="warning" icon="alert" text={text.needsHttps} />
       </div>
-      <section class="card">
+      <section class="card" hidden data-scripted>
         <PostForm class="push-form" action={requestsPath} id="request" autoComplete="off">
           <div class="push-content">
             <TextField {...field("title")} hint={text.titleHint} required focus />
@@ -219,7 +219,7 @@ export function newRequestView(model: NewRequestModel, page: PageContext): Page 
             <input type="hidden" name="recipient" value="" />
             <input type="hidden" name="encryption_check" value="" />
             <input type="hidden" name="identity_sealed" value="" />
-            <Submit label={text.submit} look="large" hidden data-scripted />
+            <Submit label={text.submit} look="large" />
           </div>
         </PostForm>
       </section>

@@ -141,7 +141,7 @@ function secondFactorView(model: SecondFactorModel, page: PageContext): Page {
         </PostForm>
       </details>
       <p class="field-hint">{challenge.help}</p>
-      <PostButton action="/users/sign_out" label={challenge.leave} look="link" />
+      <PostButton action="/users/sign_out" label={challenge.leave} look="action" />
     </FormPage>
   );
 }
