@@ -501,7 +501,7 @@ describe("what fails is said in a sentence, with its exit code:", () => {
     [["audit", "unknown"], 3, "The server answered 404: there is no such push or request, or it is not yours."],
     [["push", "."], 2, ". is not a file. Pack the folder first, for example with tar or zip."],
     [["push", "missing"], 2, "missing does not exist. Only files are named here: a text is piped, or asked for."],
-    [["push", "--passphrase-file", "/"], 2, "/ is a folder."],
+    [["open", "unknown", "--passphrase-file", "/"], 2, "/ is a folder."],
   ])("%j", async (argv, exitCode, sentence) => {
     expect(await signedIn().run(argv)).toEqual({ exitCode, stdout: "", stderr: `${sentence}\n` });
   });
