@@ -126,7 +126,8 @@ export class Transport {
       const retryAfterSeconds = secondsOf(response.headers.get("retry-after"));
       // A proxy answers so when it has lost the server's answer.
       const isLost = status === 502 || status === 504 || (status === 503 && retryAfterSeconds === undefined);
-      return isLost ? errorOf(answer) : { ...answer, retryAfterSeconds };
+      if (isLost) return errorOf(answer, "The server is away, or did not answer its proxy in time.");
+      return { ...answer, retryAfterSeconds };
     } catch (error) {
       if (error instanceof ClientError) throw error;
       if (signal?.aborted === true) throw signal.reason;

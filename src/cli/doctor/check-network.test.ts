@@ -76,7 +76,7 @@ describe("checkServer", () => {
     const port = await portOf(closed);
     closed.close();
     expect(await checkServer(configOf({ PORT: port }), probeOverHttp)).toMatchObject([
-      { level: "warn", sentence: expect.stringContaining("ECONNREFUSED") },
+      { level: "warn", sentence: expect.stringContaining("connection refused") },
     ]);
     const PORT = await portOf(createServer((_, response) => void response.writeHead(503).end()));
     expect(await checkServer(configOf({ PORT }), probeOverHttp)).toMatchObject([{ level: "fail" }]);

@@ -1,7 +1,7 @@
 import { get } from "node:http";
 import { isIP } from "node:net";
 import type { Config } from "../../config/config.ts";
-import { systemErrorCode } from "../../config/system-error.ts";
+import { systemReason } from "../../config/system-error.ts";
 import type { ForwarderNote } from "../../database/forwarder-note.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
@@ -92,9 +92,9 @@ export const probeOverHttp: Probe = ({ host, port, path, hostHeader }) =>
       request.destroy();
     });
     request.on("error", (error) => {
-      const code = systemErrorCode(error) ?? parserCode(error);
-      if (code === undefined) reject(error);
-      else resolve({ status: undefined, reason: code });
+      const reason = systemReason(error) ?? parserCode(error);
+      if (reason === undefined) reject(error);
+      else resolve({ status: undefined, reason });
     });
   });
 

@@ -240,7 +240,10 @@ describe("errors", () => {
       response.writeHead(request.endsWith("/version") ? 404 : 502).end();
     });
     const client = new SealpushClient({ server: server.origin, attemptsMax: 1 });
-    expect(await refusalOf(client.retrieve("abcdefgh"))).toMatchObject({ status: 502 });
+    expect(await refusalOf(client.retrieve("abcdefgh"))).toMatchObject({
+      status: 502,
+      message: "The server answered 502. The server is away, or did not answer its proxy in time.",
+    });
     expect(server.requests).toEqual(["GET /api/v2/version", "GET /api/v2/pushes/abcdefgh/preview"]);
   });
 
