@@ -14,7 +14,6 @@ import { administratorOperations } from "./read/admin-list.ts";
 import { exportOperations } from "./read/export-owned.ts";
 import { readOperations } from "./read/find-push.ts";
 import { searchLimits, searchOperations } from "./read/search.ts";
-import { senderOperations } from "./read/sender.ts";
 
 export { becomesLink, fieldLimits, fieldTypes } from "@sealpush/age/fields";
 export { StoredFileError } from "./claim/stored-files.ts";
@@ -45,7 +44,6 @@ export function createPushes(deps: PushDeps) {
     ...claimOperations(deps),
     ...ticketOperations(deps),
     ...readOperations(deps),
-    ...senderOperations(deps),
     ...searchOperations(deps, searchLimits),
     ...trailOperations(deps),
     ...exportOperations(deps),

@@ -7,7 +7,7 @@ import { endIfDue } from "../edit/end-push.ts";
 import { readStoredFields } from "../payload.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
 import type { AuditKind, ClaimOutcome, Push, RevealedFile } from "../push.ts";
-import { senderOf } from "../read/sender.ts";
+import { senderOf } from "../read/find-push.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
 import type { NewTicket } from "../store/download-tickets.ts";
 import { arrivalOf } from "../store/idempotency-keys.ts";

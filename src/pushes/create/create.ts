@@ -20,8 +20,7 @@ import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import { findProblems, kindOf, lifetimeOf } from "./limits.ts";
 import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
-import { type RequestedPush, requestedPush } from "./requested-push.ts";
-import { resolvePreset } from "./resolve-preset.ts";
+import { type RequestedPush, requestedPush, resolvePreset } from "./requested-push.ts";
 import { assertComplete, findUnsealedFiles, ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
 
 export function createOperations(deps: PushDeps) {

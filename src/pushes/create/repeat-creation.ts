@@ -12,7 +12,7 @@ import { hasEnded, isOwner, ownerKeysOf, toListedPush } from "../present-push.ts
 import { namesLifetime } from "../presets/preset.ts";
 import type { CreatePush, Lifetime, OwnedPush } from "../push.ts";
 import { openFileKey, openOwnedFileDetails, openPayload } from "../seals.ts";
-import type { CreationKey } from "../store/idempotency-keys.ts";
+import type { AskedKey } from "../store/idempotency-keys.ts";
 import { optionsBy, type PushRow, pushOptions } from "../store/tables.ts";
 import { lifetimeOf } from "./limits.ts";
 import type { RequestedPush } from "./requested-push.ts";
@@ -21,9 +21,6 @@ import type { PendingUpload } from "./upload.ts";
 const digestBytes = 32;
 /** The audit entry of the emails that a request to create a push asks for. The first entry is that of the creation. */
 const linkDeliverySequence = 2;
-
-/** The key of a request, before it is known whether it was used. */
-export type AskedKey = Pick<CreationKey, "userId" | "digest" | "given">;
 
 /** @param request as it was sent, without what its preset says. @returns undefined: it has no key, or nobody is signed in. */
 export function creationKeyOf({ vault }: PushDeps, request: CreatePush, { user }: Actor): AskedKey | undefined {

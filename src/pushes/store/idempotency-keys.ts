@@ -35,6 +35,9 @@ export interface CreationKey extends AnyKey {
   readonly given: number;
 }
 
+/** The key of a request to create a push, before it is known whether it was used. */
+export type AskedKey = Pick<CreationKey, "userId" | "digest" | "given">;
+
 declare const isTaken: unique symbol;
 
 /** A key whose row the transaction has written. Writes of a request with a key take one, and only `takeKey` makes one. */
