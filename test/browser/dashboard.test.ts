@@ -32,7 +32,7 @@ describe.each([
     await row.getByRole("button", { name: `${dashboard.expire} ${name}` }).click();
     await page.getByRole("heading", { name: dashboard.deleteHeading({ count: 1 }) }).waitFor();
     await page.getByRole("button", { name: dashboard.deleteConfirm }).click();
-    await page.getByText(dashboard.nothingHeading).waitFor();
+    await page.getByText(dashboard.nothingText).waitFor();
     expect(new URL(page.url()).search).toContain("state=active");
     expect(await page.getByText(dashboard.deleted).isVisible()).toBe(true);
     expect(await site.ownPush(urlToken)).toMatchObject({ deleted: true });

@@ -2,7 +2,7 @@ import { pageMax } from "../../http/parameters.ts";
 import type { PushSearch } from "../../pushes/pushes.ts";
 import { groupActivityPath } from "../activity/paths.ts";
 import { Layout } from "../layout.tsx";
-import { List } from "../lists/list.tsx";
+import { List, NoneFound } from "../lists/list.tsx";
 import { kindFilter, stateOptions } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, type PartProps, pageHref, useMessages, usePage } from "../page.ts";
 import { ButtonLink } from "../parts/buttons.tsx";
@@ -96,7 +96,7 @@ function PushList({ model }: PushListProps) {
         box: ({ expired, id }, at) =>
           !expired && <input type="checkbox" name="push[]" value={id} aria-labelledby={labelledBy("select", at)} />,
       }}
-      empty={<Nothing isFiltered={isFiltered} />}
+      empty={isFiltered ? <NoneFound text={dashboard.nothingText} path={dashboardPath} /> : <Nothing />}
       {...((pushes.length > 0 || isFiltered) && { search: filtersOf(search, page) })}
       at={{ path: dashboardPath }}
       paging={{
@@ -119,15 +119,9 @@ function PushList({ model }: PushListProps) {
   );
 }
 
-function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+function Nothing() {
   const { dashboard, nav } = useMessages();
-  return isFiltered ? (
-    <div class="card card-centered">
-      <h2>{dashboard.nothingHeading}</h2>
-      <p>{dashboard.nothingText}</p>
-      <ButtonLink to={dashboardPath} label={dashboard.showAll} />
-    </div>
-  ) : (
+  return (
     <div class="card card-centered">
       <div class="emblem emblem-icon">
         <Icon name="shield" />

@@ -106,12 +106,10 @@ interface NoneFoundProps {
 /** Instead of the rows, where a search found none. */
 export function NoneFound({ text, path }: NoneFoundProps) {
   return (
-    <>
+    <div class="card card-centered">
       <p>{text}</p>
-      <p class="page-actions">
-        <ButtonLink to={path} label={usePage().messages.admin.showAll} />
-      </p>
-    </>
+      <ButtonLink to={path} label={usePage().messages.admin.showAll} />
+    </div>
   );
 }
 
