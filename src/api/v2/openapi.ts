@@ -199,8 +199,8 @@ function contentOf({ wrapper, fields, json, encodings }: RequestBody) {
   return Object.fromEntries(encodings.map((encoding) => [encoding, { schema: schemaOf(encoding) }]));
 }
 
+/** A schema without a name is described where it is used. */
 function reference(schema: TSchema): object {
   const name = nameOf.get(schema);
-  if (name === undefined) throw new Error("A schema has no name.");
-  return { $ref: `#/components/schemas/${name}` };
+  return name === undefined ? schema : { $ref: `#/components/schemas/${name}` };
 }
