@@ -51,6 +51,8 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
       const endpoint = allEndpoints[at % allEndpoints.length] ?? endpoints.apiV2;
       expect(await retrieve(endpoint, server.baseUrl, push)).toBe("unavailable");
     }
+    const truncation = () => server.logLines.find((line) => line.includes('"job":"log truncation"'));
+    await expect.poll(truncation, { timeout: 10_000 }).toMatch(/"code":"SQLITE_[A-Z_]+"/);
     limitFileBytes(server.pid, "unlimited");
     await expectEachOpensOnce(server, pushes);
     await server.stop();

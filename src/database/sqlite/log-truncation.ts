@@ -117,7 +117,11 @@ export class CheckpointThread {
     const worker = this.#worker ?? this.#start();
     worker.postMessage(checkpoint);
     const [result] = await this.#nextMessage(worker);
-    if (result?.outcome === "failed") throw new Error(`The write-ahead log could not be truncated: ${result.code}`);
+    if (result?.outcome === "failed") {
+      const { code } = result;
+      // Logs have codes of errors, never their messages.
+      throw Object.assign(new Error(`The write-ahead log could not be truncated: ${code}`), { code });
+    }
     return result?.outcome === "done";
   }
 
