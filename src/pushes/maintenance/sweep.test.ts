@@ -131,6 +131,21 @@ test("deletions by a person are carried out even while the clock is not trusted"
   expect(await makeSweeper(fixture, { clockTrust }).sweep()).toMatchObject({ clockTrusted: false, blobsDeleted: 1 });
 });
 
+test("a file that may be deleted after its downloads does not stay longer because the clock was set back", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const sweeper = makeSweeper(fixture);
+  fixture.clock.advance(300 * dayMs);
+  const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
+  await pushes.claimView(urlToken, countEveryone, stranger);
+  fixture.clock.advance(-300 * dayMs);
+  expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 0 });
+  fixture.clock.advance(hourMs);
+  expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 0 });
+  fixture.clock.advance(hourMs);
+  expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 1 });
+});
+
 test("a tombstone answers for exactly 30 days, whenever the sweeper runs", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;

@@ -84,6 +84,9 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal) {
   const keyRowsTrimmed = await trusted("key rows", () => upkeep.trimRowSecrets(batchRows * 10));
   const resume = async () => (clockTrusted ? await resumeTickets(deps, signal) : 0);
   const ticketsResumed = await step("waiting downloads", resume);
+  const blobsDueAt = now + blobsGraceMs(config);
+  const latestDueAt = latestExpiry(now, Math.max(retryMaxMs, blobsGraceMs(config)));
+  await trusted("blob deletions of a later clock", () => upkeep.bringBlobsForward(blobsDueAt, latestDueAt));
   const lease = { now, untriedBy: clockTrusted ? now : 0, leasedUntil: now + leaseMs };
   const blobsDeleted = await step("blob deletions", () => drainBlobDeletions(deps, signal, lease));
   return {

@@ -65,6 +65,7 @@ const dueBlobs = sqlOfFreeRows<[now: number, untriedBy: number, limit: number], 
    WHERE due_at <= ? AND ${hasNoWaitingTicket} AND (due_at <= ? OR (attempts > 0 AND ${hasNoTicket}))
    ORDER BY due_at LIMIT ?`,
 );
+const bringForward = sql<[dueAt: number, latest: number]>("UPDATE blob_deletions SET due_at = ? WHERE due_at > ?");
 const leaseBlob = sql<[leasedUntil: number, blobKey: string]>(
   "UPDATE blob_deletions SET due_at = ? WHERE blob_key = ?",
 );
@@ -175,6 +176,9 @@ function blobDeletionQueue(db: Database) {
         for (const { blobKey } of leased) await tx.run(leaseBlob, leasedUntil, blobKey);
         return leased;
       }),
+    /** Deletions due after `latest` were queued before the clock was set back. @returns how many are due at `dueAt` now. */
+    bringBlobsForward: (dueAt: number, latest: number): Promise<number> =>
+      db.autocommit({ retry: "whenNotExecuted" }).run(bringForward, dueAt, latest),
     blobDeleted: (blobKey: string): Promise<void> =>
       db.write(async (tx) => {
         await tx.run(deleteRemains, blobKey);

@@ -400,6 +400,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       async leaseBlobDeletions() {
         expect(await upkeep.leaseBlobDeletions(lease, 50)).toHaveLength(50);
       },
+      bringBlobsForward: () => upkeep.bringBlobsForward(newest, newest + dayMs),
       async deletionCounts() {
         expect(await upkeep.deletionCounts()).toMatchObject({ failed: expect.any(Number) });
       },
