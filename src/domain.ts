@@ -304,7 +304,7 @@ export function blobFolder({ dataDir }: Pick<Config, "dataDir">): string {
 }
 
 /** The configured master keys, or the one in the data folder, which a first start creates. */
-export function openKeyring(
+function openKeyring(
   config: Config,
   effects: Pick<Effects, "random">,
   events: Pick<Events, "settingWarning" | "masterKeyMade">,
@@ -327,7 +327,12 @@ function masterKeys(
 }
 
 /** With PostgreSQL, a key is created only if the database has no data sealed by another one. */
-async function openKeyringOf(db: Database, config: Config, effects: Effects, events: Events): Promise<Keyring> {
+export async function openKeyringOf(
+  db: Database,
+  config: Config,
+  effects: Pick<Effects, "random">,
+  events: Pick<Events, "settingWarning" | "masterKeyMade">,
+): Promise<Keyring> {
   if (config.masterKeys.length === 0 && !(await isNewDatabase(db.read))) refuseToMakeMasterKey(config, "The database");
   return openKeyring(config, effects, events);
 }

@@ -10,7 +10,7 @@ import { createArgon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
 import { refuseMovedDatabase } from "../database/move-marks.ts";
 import { embeddedFileOf, openDatabase, refuseForeignFile } from "../database/open-database.ts";
-import { type Domain, openDomain, openKeyring } from "../domain.ts";
+import { type Domain, openDomain, openKeyringOf } from "../domain.ts";
 import { createHashAttempts } from "../limits/hash-attempts.ts";
 import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
@@ -120,7 +120,7 @@ export async function openDatabaseOf(config: Config, io: Pick<CliIo, "monotonicM
 }
 
 async function openAccounts(config: Config, db: Database, io: CliIo): Promise<Accounts> {
-  const opened = openKeyring(config, io, eventsFor(io));
+  const opened = await openKeyringOf(db, config, io, eventsFor(io));
   const { access } = await openVault({
     db,
     keyring: opened,

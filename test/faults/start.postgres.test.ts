@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
@@ -51,6 +51,21 @@ function changed(address: string, change: (url: URL) => void): string {
 }
 
 describe("starts on one PostgreSQL", () => {
+  it("of any program without the master key are refused, and make no other key in the data folder", async () => {
+    await using server = await startPostgres();
+    await (await start(server.url())).stop();
+    const dataDir = newDataDir();
+    for (const argv of [["serve"], ["user", "list"], ["jobs", "list"]]) {
+      const run = await runProgram(argv, { PORT: "0", DATA_DIR: dataDir, DATABASE_URL: server.url() });
+      expect([argv, run.exitCode, run.stderr.trim()]).toEqual([
+        argv,
+        1,
+        "The database exists, but its master.key is missing: restore it to the data folder, or set the key in PWPUSH_MASTER_KEY.",
+      ]);
+      expect(existsSync(join(dataDir, "master.key"))).toBe(false);
+    }
+  });
+
   it("of ten processes at once on an empty database all succeed, and create the schema once", async () => {
     await using server = await startPostgres({ settings: { log_statement: "ddl" } });
     const started = await Promise.all(Array.from({ length: 10 }, () => start(server.url())));
