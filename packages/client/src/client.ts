@@ -442,7 +442,7 @@ function isWrongPassphrase({ status, value }: ApiAnswer): boolean {
   return status === 401 && textAt(value, "error") === "That passphrase is incorrect.";
 }
 
-function endpointsOfV1({ kind, files = [] }: NewPush): { readonly path: string; readonly wrapper: string } {
+function endpointsOfV1({ kind, files = [] }: NewPush) {
   if (files.length > 0 || kind === "file") return { path: "/f.json", wrapper: "file_push" };
   return kind === "url" ? { path: "/r.json", wrapper: "url" } : { path: "/p.json", wrapper: "password" };
 }
