@@ -88,9 +88,6 @@ describe("with only the keyboard", () => {
     expect(await focusOf(page)).toEqual({ name: en.created.copyLink, seen: true });
     await copyBy(page, () => page.keyboard.press("Enter"));
     const link = String(await page.evaluate("navigator.clipboard.readText()"));
-    await tabTo(page, en.created.showQr);
-    await page.keyboard.press("Space");
-    await tabTo(page, en.created.saveCode({ format: "PNG" }));
     await tabTo(page, en.created.another);
 
     await page.goto(pathOf(link));

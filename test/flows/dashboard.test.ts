@@ -84,7 +84,7 @@ test("the dashboard lists, searches and filters only the owner's pushes", async 
   const ended = await get("/p?state=expired", later);
   expect(names(ended.body)).toEqual(["short"]);
   expect(ended.body).toContain("Time ran out");
-  expect((await get("/p?q=bob", later)).body).toContain("Nothing found");
+  expect((await get("/p?q=bob", later)).body).toContain("No push matches your search.");
 });
 
 test("an invalid query uses the default or is refused, without a server error", async () => {

@@ -44,15 +44,7 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
         <Heading model={model} />
         {hasSealedLabels(model.labels) && <SealedLabels labels={model.labels} />}
         <div class="handover stack">
-          <div class="card link-card">
-            <LinkToHandOut link={link} />
-            <Actions model={model} />
-            <WhatHappens model={model} />
-            <div class="stack message-panel">
-              <Message limits={model} link={link} recipient={recipient ?? messages} />
-              <RecipientLanguage path={model.previewPath} recipient={recipient} />
-            </div>
-          </div>
+          {/* Password Pusher's browser extension shows the first SVG of this page as the code. */}
           <div class="qr">
             <figure class="qr-frame">
               <div id="qr_code" data-part>
@@ -61,6 +53,15 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
               <figcaption dir="auto">{nameOf(page.theme)}</figcaption>
             </figure>
             <CodeFiles model={model} />
+          </div>
+          <div class="card link-card">
+            <LinkToHandOut link={link} />
+            <Actions model={model} />
+            <WhatHappens model={model} />
+            <div class="stack message-panel">
+              <Message limits={model} link={link} recipient={recipient ?? messages} />
+              <RecipientLanguage path={model.previewPath} recipient={recipient} />
+            </div>
           </div>
         </div>
       </WithKey>
