@@ -35,24 +35,73 @@ export type Pushes = ReturnType<typeof createPushes>;
 
 /**
  * All operations on pushes for other parts of the server. Each is documented where it is defined. Pages count from 1 and have
- * 50 rows.
+ * 50 rows. They are named here, so that two with one name do not compile.
  */
 export function createPushes(deps: PushDeps) {
+  const { assertMayCreate, create, beginUpload } = createOperations(deps);
+  const { uploadBufferBytes, openUpload, findUpload, receiveUpload, discardUpload } = resumableUploadOperations(deps);
+  const { claimView } = claimOperations(deps);
+  const { openTicket } = ticketOperations(deps);
+  const { find, list, listByIds, audit, findSender } = readOperations(deps);
+  const { search } = searchOperations(deps, searchLimits);
+  const { lastViews, trail, trailOfOwner, wholeTrail } = trailOperations(deps);
+  const { exportOwned } = exportOperations(deps);
+  const { findEditable, edit } = editOperations(deps);
+  const { expire, endByIds } = endOperations(deps);
+  const { deliverLink } = linkDeliveryOperations(deps);
+  const {
+    findIdByLink,
+    adminList,
+    adminTrail,
+    deletionCounts,
+    retryDeletions,
+    totals,
+    endAsAdministrator,
+    removeAsAdministrator,
+  } = administratorOperations(deps);
+  const { previewBulkEnding, startBulkEnding, latestBulkEndings } = bulkEndingOperations(deps);
+  const { countLive, endOwned, removeOwner } = ownerOperations(deps);
   return {
-    ...createOperations(deps),
-    ...resumableUploadOperations(deps),
-    ...claimOperations(deps),
-    ...ticketOperations(deps),
-    ...readOperations(deps),
-    ...searchOperations(deps, searchLimits),
-    ...trailOperations(deps),
-    ...exportOperations(deps),
-    ...editOperations(deps),
-    ...endOperations(deps),
-    ...linkDeliveryOperations(deps),
-    ...administratorOperations(deps),
-    ...bulkEndingOperations(deps),
-    ...ownerOperations(deps),
+    assertMayCreate,
+    create,
+    beginUpload,
+    uploadBufferBytes,
+    openUpload,
+    findUpload,
+    receiveUpload,
+    discardUpload,
+    claimView,
+    openTicket,
+    find,
+    list,
+    listByIds,
+    audit,
+    findSender,
+    search,
+    lastViews,
+    trail,
+    trailOfOwner,
+    wholeTrail,
+    exportOwned,
+    findEditable,
+    edit,
+    expire,
+    endByIds,
+    deliverLink,
+    findIdByLink,
+    adminList,
+    adminTrail,
+    deletionCounts,
+    retryDeletions,
+    totals,
+    endAsAdministrator,
+    removeAsAdministrator,
+    previewBulkEnding,
+    startBulkEnding,
+    latestBulkEndings,
+    countLive,
+    endOwned,
+    removeOwner,
   };
 }
 
