@@ -137,9 +137,13 @@ async function fileIdsOf(
 ) {
   const editable = names.length === 0 ? undefined : await pushes.findEditable(urlToken, actor);
   if (editable === undefined) return [];
-  const unknown = names.filter((name) => !editable.files.some(({ filename }) => filename === name));
-  if (unknown.length > 0) throw invalidFields({ removeFiles: ["must be names of files of this push."] });
-  return editable.files.filter(({ filename }) => names.includes(filename)).map(({ id }) => id);
+  const removed = new Set(names);
+  const files = editable.files.filter(({ filename }) => removed.has(filename));
+  // Several files may have one name.
+  if (new Set(files.map(({ filename }) => filename)).size < removed.size) {
+    throw invalidFields({ removeFiles: ["must be names of files of this push."] });
+  }
+  return files.map(({ id }) => id);
 }
 
 function editRefused(edit: Exclude<EditOutcome, { outcome: "edited" }>): AppError {
