@@ -2,25 +2,13 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { makeLinkKey } from "@sealpush/age/link-key";
 import { sealText } from "@sealpush/age/seal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestApp, type TestApp } from "../support/app.ts";
-import { Editing, type Fields, type Files, type Person } from "../support/editing.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { type Fields, type Files, openEditing, type Person } from "../support/editing.ts";
 import { countRows } from "../support/engine-database.ts";
 import { pushForm } from "../support/owner-requests.ts";
 import { makeSweeper } from "../support/sweeper.ts";
 
-let app: TestApp;
-let editing: Editing;
-let ada: Person;
-let eve: Person;
-beforeAll(async () => {
-  app = await startTestApp({
-    environment: { PWP__FILES__MAX_FILE_UPLOADS: "3", PWP__FILES__MAX_PUSH_BYTES: "100000" },
-  });
-  editing = await Editing.of(app);
-  ada = await editing.person("ada@example.com");
-  eve = await editing.person("eve@example.com");
-});
+const { app, editing, ada, eve } = await openEditing();
 afterAll(() => app[Symbol.asyncDispose]());
 
 interface Sent {

@@ -1,22 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { startTestApp, type TestApp } from "../support/app.ts";
-import { Editing, type Fields, type Files, type Person, problemsIn } from "../support/editing.ts";
+import { startTestApp } from "../support/app.ts";
+import { Editing, type Fields, type Files, openEditing, problemsIn } from "../support/editing.ts";
 import { changeRows, readRows } from "../support/engine-database.ts";
 
-let app: TestApp;
-let editing: Editing;
-let ada: Person;
-let eve: Person;
-beforeAll(async () => {
-  app = await startTestApp({
-    environment: { PWP__FILES__MAX_FILE_UPLOADS: "3", PWP__FILES__MAX_PUSH_BYTES: "100000" },
-  });
-  editing = await Editing.of(app);
-  ada = await editing.person("ada@example.com");
-  eve = await editing.person("eve@example.com");
-});
+const { app, editing, ada, eve } = await openEditing();
 afterAll(() => app[Symbol.asyncDispose]());
 
 const edit = (urlToken: string, fields: Fields, files: Files = {}) => editing.send(ada, urlToken, fields, files);

@@ -1,4 +1,4 @@
-import { password, type TestApp } from "./app.ts";
+import { password, startTestApp, type TestApp } from "./app.ts";
 import { type Fields, type Files, pushForm, signInAt } from "./owner-requests.ts";
 
 /** A signed-in user with an API token. */
@@ -13,6 +13,19 @@ export interface Opened {
   readonly payload: string | null;
   readonly files?: readonly { readonly filename: string; readonly url: string }[];
   readonly views_remaining: number;
+}
+
+/** A server whose limits of files are small, and two of its users. */
+export async function openEditing(): Promise<{
+  readonly app: TestApp;
+  readonly editing: Editing;
+  readonly ada: Person;
+  readonly eve: Person;
+}> {
+  const environment = { PWP__FILES__MAX_FILE_UPLOADS: "3", PWP__FILES__MAX_PUSH_BYTES: "100000" };
+  const app = await startTestApp({ environment });
+  const editing = await Editing.of(app);
+  return { app, editing, ada: await editing.person("ada@example.com"), eve: await editing.person("eve@example.com") };
 }
 
 /** Sends the edit form of a push as a browser does, and reads the result as recipient and owner. */
