@@ -130,6 +130,30 @@ describe("a push that one process created", () => {
     expect((await open(urlToken)).body.payload).toBe("after");
   });
 
+  deployment.test(
+    "is changed through both by the API at the same moment: one change wins, and claims see whole contents",
+    async () => {
+      const { urlToken } = await create({ payload: "0", expire_after_views: 40 }, bearer(owner.apiToken));
+      const path = `/api/sealpush/pushes/${urlToken}`;
+      const edit = (payload: string) =>
+        deployment.api(path, { method: "PATCH", body: { push: { payload } }, headers: bearer(owner.apiToken) });
+      const contents = ["1", "2", "3", "4", "5", "6"];
+      const [edits, claims] = await Promise.all([
+        Promise.all(contents.map(edit)),
+        Promise.all(contents.map(() => deployment.api(`/api/v2/pushes/${urlToken}`))),
+      ]);
+      const written = contents.filter((_, at) => edits[at]?.status === 200);
+      expect(edits.every(({ status }) => status === 200 || status === 409)).toBe(true);
+      expect(new Set(edits.map(({ process }) => process)).size).toBe(2);
+      const opened = claims.filter(({ status }) => status === 200);
+      for (const { body } of opened) expect(["0", ...written]).toContain(body.payload);
+      expect(written).toContain((await open(urlToken)).body.payload);
+      // A claim that met too many changes is refused, and not counted.
+      expect(claims.every(({ status }) => status === 200 || status === 503)).toBe(true);
+      expect((await open(urlToken)).body.views_remaining).toBe(40 - opened.length - 2);
+    },
+  );
+
   deployment.test("is deleted by the other one, which both see, downloads included", async () => {
     const files = [{ filename: "a.txt", data: Buffer.from("a file").toString("base64") }];
     const { urlToken } = await create({ kind: "file", files }, bearer(owner.apiToken));

@@ -65,6 +65,45 @@ describe("no secret is stored or sent where it does not belong", () => {
     await finish(client);
   });
 
+  it("when a push is changed by the API, also in vain", async () => {
+    const signed = await begin();
+    const { client, bearer } = signed;
+    const { urlToken, push } = await createByJson(signed, "before", { expire_after_views: 9 });
+    const after = client.newPush("after");
+    const path = `/api/sealpush/pushes/${urlToken}`;
+    const filename = client.canaries.makeCore("filename");
+    const files = [
+      { filename: `${filename}.txt`, data: Buffer.from(client.canaries.makeCore("content")).toString("base64") },
+    ];
+    const edit = (
+      status: number,
+      fields: object,
+      headers: Readonly<Record<string, string>> = bearer,
+      shows: string[] = [],
+    ) => client.ask(status, path, { ...jsonRequest(fields, headers), method: "PATCH" }, shows);
+    const changes = { ...fieldsOf(after), files };
+    await edit(401, changes, {});
+    await edit(422, { ...changes, kind: "url" });
+    await edit(422, { payload: after.payload, current_passphrase: client.canaries.make("guess") });
+    await edit(422, {
+      ...changes,
+      remove_files: [{ filename: client.canaries.make("unknown file") }],
+      expire_after_views: 0,
+    });
+    const known = [push.labels.token];
+    await edit(200, { ...changes, current_passphrase: push.passphrase }, bearer, known);
+    const opened = { headers: { "x-push-passphrase": after.passphrase } };
+    const { text } = await client.ask(200, `${api}/${urlToken}`, opened, [
+      push.labels.token,
+      after.labels.payload,
+      "filename",
+    ]);
+    client.canaries.add("ticket", /\/files\/([\w-]+)"/.exec(text)?.[1] ?? "");
+    await client.ask(200, `${api}/${urlToken}`, { method: "DELETE", headers: bearer }, known);
+    await edit(410, changes);
+    await finish(client);
+  });
+
   it("when a file is sent in several requests", async () => {
     const { client, password } = await begin();
     const credentials = new URLSearchParams({ email, password });
