@@ -1,3 +1,4 @@
+import Schema from "typebox/schema";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { commonKeys } from "../support/push-answers.ts";
@@ -198,6 +199,19 @@ test("the response is JSON that must not be cached, whatever Accept says", async
     "content-type": "application/json; charset=utf-8",
     "cache-control": "no-store",
   });
+});
+
+test("the description of the API has both answers of a refused retrieval", async () => {
+  const document = (await get("/api/v2/openapi.json")).json();
+  const schema = document.paths["/api/v2/pushes/{url_token}"].get.responses["401"].content["application/json"].schema;
+  const whole = { ...schema, components: document.components };
+  const isDescribed = (value: unknown) => Schema.Check(whole, value);
+  const urlToken = await create({ payload: "secret", passphrase: "right" });
+  for (const headers of [{ "x-push-passphrase": "wrong" }, bearer("unknown")]) {
+    const answer = await retrieve(urlToken, headers);
+    expect([answer.statusCode, isDescribed(answer.json())]).toEqual([401, true]);
+  }
+  expect(isDescribed({ error: 1 })).toBe(false);
 });
 
 test("GET may have the content type JSON and an empty or null body", async () => {

@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import Type, { type TSchema } from "typebox";
 import type { Config } from "../../config/config.ts";
 import type { BodyType } from "../../http/body/receive-body.ts";
 import { pageMax } from "../../http/parameters.ts";
@@ -202,5 +202,6 @@ function contentOf({ wrapper, fields, json, encodings }: RequestBody) {
 /** A schema without a name is described where it is used. */
 function reference(schema: TSchema): object {
   const name = nameOf.get(schema);
-  return name === undefined ? schema : { $ref: `#/components/schemas/${name}` };
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  return Type.IsUnion(schema) ? { anyOf: schema.anyOf.map(reference) } : schema;
 }

@@ -68,7 +68,10 @@ export const notYours = {
 /** Everything but the push that a retrieval answers, in both versions of the API. */
 export const notRetrieved = {
   400: refused("An invalid Idempotency-Key, more than one passphrase, or a body that cannot be read."),
-  401: { description: "The passphrase is missing or wrong.", schema: schemas.WrongPassphraseAnswer },
+  401: {
+    description: "The passphrase is missing or wrong, or the token is not valid.",
+    schema: schemas.RefusedRetrievalAnswer,
+  },
   ...lacksFactor,
   ...unknownPush,
   422: { description: "The Idempotency-Key was used.", schema: schemas.FieldErrorsAnswer },

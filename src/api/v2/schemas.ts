@@ -216,6 +216,7 @@ export const WrongPassphraseAnswer = Type.Object({
   message: Type.String(),
   status: Type.Literal("unauthorized"),
 });
+export const RefusedRetrievalAnswer = Type.Union([WrongPassphraseAnswer, ErrorAnswer]);
 export const FieldErrorsAnswer = Type.Record(Type.String(), Type.Array(Type.String()));
 
 export type CommonAnswer = Static<typeof CommonAnswer>;
