@@ -317,6 +317,28 @@ test("an old request is removed when its answers must have ended, and one accoun
   expect(last.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
+test("a request stays while one of its answers can be opened, also if the settings have become shorter since", async () => {
+  const { dataDir, clock } = fixture;
+  const { urlToken } = await ask({ expireAfterDays: 7 });
+  clock.advance(6 * dayMs);
+  await answer(urlToken);
+  const shorter = Object.fromEntries(
+    ["PW", "FILES"].flatMap((kind) => [
+      [`PWP__${kind}__EXPIRE_AFTER_DAYS_DEFAULT`, "1"],
+      [`PWP__${kind}__EXPIRE_AFTER_DAYS_MAX`, "1"],
+    ]),
+  );
+  await using later = await openTestDomain({ dataDir, clock, environment: shorter });
+  const { requests, store } = later.domain;
+  clock.advance(3 * dayMs);
+  expect(await requests.removeOld(10)).toBe(0);
+  const [answered] = (await requests.findOwned(urlToken, owner)).answers;
+  expect(answered).toMatchObject({ expired: false });
+  clock.advance(7 * dayMs);
+  await store.upkeep.endDue(clock.now(), 10, 0);
+  expect(await requests.removeOld(10)).toBe(1);
+});
+
 test("each wrong field is named", async () => {
   const sealed = await sealText("x", key.recipient, "");
   const all = wanted({

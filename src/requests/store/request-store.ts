@@ -70,8 +70,11 @@ const countAnswer = sql<[id: number, now: number], { answers: number }>(
 const answersOf = sql<[requestId: number], { pushId: number }>(
   "SELECT push_id AS pushId FROM request_answers WHERE request_id = ? ORDER BY number",
 );
+/** Without the request, nobody could open the answers that are left: the settings may have allowed them a longer life than now. */
 const endedBefore = sql<[before: number, limit: number], { id: number }>(
-  "SELECT id FROM requests WHERE expires_at < ? ORDER BY expires_at LIMIT ?",
+  `SELECT id FROM requests WHERE expires_at < ? AND NOT EXISTS (
+     SELECT 1 FROM request_answers JOIN pushes ON pushes.id = push_id WHERE request_id = requests.id AND ended_at IS NULL)
+   ORDER BY expires_at LIMIT ?`,
 );
 const remove = sql<[id: number]>("DELETE FROM requests WHERE id = ?");
 
@@ -137,7 +140,7 @@ export function createRequestStore(db: Database) {
     async remove(id: number): Promise<void> {
       await db.autocommit({ retry: "idempotent" }).run(remove, id);
     },
-    /** Removes requests that expired before then. @returns how many, at most `limit`. */
+    /** Removes requests that expired before then and whose answers have ended. @returns how many, at most `limit`. */
     removeExpired: (before: number, limit: number): Promise<number> =>
       db.write(async (tx) => {
         const rows = await tx.all(endedBefore, before, limit);
