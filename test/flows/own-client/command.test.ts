@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
 import { join } from "node:path";
 import { SealpushClient } from "@sealpush/client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startTestApp, type TestApp } from "../../support/app.ts";
+import { makeCertificate } from "../../support/certificate.ts";
 import { makeClientProgram, storeLogin } from "../../support/client-program.ts";
 import { freePort } from "../../support/free-port.ts";
 import { sendJson, startStandIn } from "../../support/stand-in.ts";
@@ -596,11 +598,60 @@ async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
 
 test("a server that is away is exit code 6, and no server at all is 2", async () => {
   const away = await makeClientProgram("here").run(["open", `http://127.0.0.1:${await freePort()}/p/abc`]);
-  expect(away).toMatchObject({ exitCode: 6, stderr: expect.stringMatching(/cannot be reached \(ECONNREFUSED\)\.\n$/) });
+  expect(away).toMatchObject({
+    exitCode: 6,
+    stderr: expect.stringMatching(/cannot be reached \(connection refused\)\.\n$/),
+  });
   expect(await makeClientProgram("here").run(["list"])).toEqual({
     exitCode: 2,
     stdout: "",
     stderr: 'No server is configured: run "sealpush login", or set SEALPUSH_SERVER.\n',
+  });
+});
+
+describe("a server that does not answer as this API is named in words", () => {
+  const forbid = () => startStandIn((_request, _message, response) => void response.writeHead(403).end("Forbidden"));
+
+  test("over HTTP", async () => {
+    const run = (argv: string, origin: string) =>
+      makeClientProgram("here", { SEALPUSH_TOKEN: "unknown" }).run([argv, "--server", origin]);
+    const hangUp = (await startStandIn((_request, _message, response) => void response.destroy())).origin;
+    expect(await run("list", hangUp)).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining("cannot be reached (the connection was closed without an answer).\n"),
+    });
+    expect(await run("whoami", hangUp.replace("http:", "https:"))).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringMatching(/ cannot be reached \([a-z ]+\)\.\n$/i),
+    });
+    expect(await run("list", (await forbid()).origin)).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringContaining("The server answered 403. It gave no reason, so a proxy or another program may"),
+    });
+    expect(await run("list", server)).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringMatching(/^The server answered 401: That API token is not valid\. Make an API token at /),
+    });
+  });
+
+  test("over TLS, with a certificate that nobody trusts", async () => {
+    const { key, certificate } = makeCertificate();
+    const secure = createServer({ key, cert: certificate }).listen(0, "127.0.0.1");
+    onTestFinished(() => void secure.close());
+    await once(secure, "listening");
+    const address = secure.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    expect(await makeClientProgram("here").run(["open", `https://127.0.0.1:${port}/p/abc`])).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringMatching(/\(its certificate is not signed by an authority that is trusted here; NODE_EXTRA/),
+    });
+  });
+
+  test("a token is not stored for it", async () => {
+    const program = makeClientProgram("here");
+    const run = await program.run(["login", (await forbid()).origin], { stdin: "token" });
+    expect(run).toMatchObject({ exitCode: 5, stdout: "" });
+    expect(existsSync(program.settings)).toBe(false);
   });
 });
 
@@ -631,7 +682,7 @@ describe("at a terminal", () => {
         { to: "Passphrase: ", type: "open sesame\r" },
       ],
     );
-    expect(opened.shown).toMatch(/That passphrase is wrong\.\r\n[\s\S]*first line\r\nsecond line\r\n$/);
+    expect(opened.shown).toMatch(/That passphrase is wrong\.\r\n.*Passphrase: [\s\S]*first line\r\nsecond line\r\n$/);
     expect(opened.exitCode).toBe(0);
   });
 

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { ClientError } from "../errors.ts";
+import { clientProblem } from "./client-problem.ts";
 import { programHelp, verbHelp } from "./help.ts";
 import { type CommandIo, CommandRefused, exitCodeOf, exitCodes, type Given } from "./io.ts";
 import { didYouMean } from "./suggest.ts";
@@ -79,11 +80,15 @@ function usage(problem: string, { name }: Verb): CommandRefused {
   return new CommandRefused(`error: ${problem.replace(/\.$/, "")}. See "sealpush ${name} --help".`, exitCodes.usage);
 }
 
-/** Prints one line for people. Errors of the operating system are reported by their code; everything else unexpected is thrown. */
+/** Prints one line for people. What is neither a refusal nor an error of the operating system is thrown. */
 function reportError(error: unknown, io: CommandIo): number {
-  if (error instanceof CommandRefused || error instanceof ClientError) {
+  if (error instanceof CommandRefused) {
     io.stderr(`${error.message}\n`);
-    return error instanceof CommandRefused ? error.exitCode : exitCodeOf[error.code];
+    return error.exitCode;
+  }
+  if (error instanceof ClientError) {
+    io.stderr(`${clientProblem(error)}\n`);
+    return exitCodeOf[error.code];
   }
   if (error === io.interruption.reason && error instanceof Error) {
     io.stderr(`${error.message}\n`);

@@ -3,6 +3,7 @@ import type { Retrieved } from "../client.ts";
 import { ClientError } from "../errors.ts";
 import { readRequestLink } from "../link.ts";
 import { keyIsMissing, lacksKey } from "../missing-key.ts";
+import { clientProblem } from "./client-problem.ts";
 import { type Found, selectField, type WantedField } from "./field-to-print.ts";
 import {
   askForPassphrase,
@@ -91,7 +92,8 @@ async function saveFiles(
       if (error === io.interruption.reason) throw error;
       // The other files and the text would be lost: the view is spent.
       saved.push({ filename: file.filename, saved_as: null });
-      const problem = systemProblem(error) ?? (error instanceof Error ? error.message : "unknown error");
+      const said = error instanceof ClientError ? clientProblem(error) : systemProblem(error);
+      const problem = said ?? (error instanceof Error ? error.message : "unknown error");
       io.stderr(`${name} was not saved: ${problem}\n`);
     }
   }
@@ -161,10 +163,9 @@ async function retrieve(client: Connection["client"], push: string, given: strin
         throw error;
       }
       if (!isWrong || attempt > passphraseAttemptsMax) throw error;
-      const next = passphrase === undefined ? await findPassphrase(io) : await askForPassphrase(io);
-      if (next === undefined) throw error;
-      if (passphrase !== undefined) io.stderr("That passphrase is wrong.\n");
-      passphrase = next;
+      if (passphrase !== undefined && io.ask !== undefined) io.stderr("That passphrase is wrong.\n");
+      passphrase = passphrase === undefined ? await findPassphrase(io) : await askForPassphrase(io);
+      if (passphrase === undefined) throw error;
     }
   }
 }

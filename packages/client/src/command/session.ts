@@ -13,6 +13,8 @@ export const login: RunVerb = async (given, io) => {
   if (state === "refused") {
     throw new CommandRefused(`${server} does not accept this token. Nothing was stored.`, exitCodes.token);
   }
+  // Others than this API may answer 403 as well.
+  if (state === "limited") await client.version({ signal: io.interruption });
   await storeSettings({ server, token }, io);
   const limit = state === "limited" ? " It may not list your pushes." : "";
   io.stdout(`The token for ${server} is stored in ${settingsFileOf(io)}.${limit}\n`);
