@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemErrorCode } from "../src/config/system-error.ts";
+import { systemErrorCode } from "../src/base/system-error.ts";
 import { chartProblems } from "./deploy/chart.ts";
 import { composeProblems } from "./deploy/compose.ts";
 import { dockerfileProblems, imageOf } from "./deploy/dockerfile.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../src/api/v2/openapi.ts";
+import { systemErrorCode } from "../src/base/system-error.ts";
 import { configurationDoc } from "../src/config/configuration-doc.ts";
-import { systemErrorCode } from "../src/config/system-error.ts";
 import english from "../src/i18n/messages/en.json" with { type: "json" };
 import { clientTypes } from "./client-types.ts";
 import { messageValues } from "./messages.ts";

@@ -6,9 +6,9 @@ import packageJson from "../package.json" with { type: "json" };
 import { CorrectedClock, systemClock, systemEvery } from "./base/clock.ts";
 import { readPrivateBytes } from "./base/memory-shortage.ts";
 import { systemRandom } from "./base/random.ts";
+import { systemReason } from "./base/system-error.ts";
 import type { CliIo } from "./cli/cli-io.ts";
 import type { Config } from "./config/config.ts";
-import { systemReason } from "./config/system-error.ts";
 import type { Effects } from "./domain.ts";
 import { terminalLog } from "./telemetry/terminal-log.ts";
 

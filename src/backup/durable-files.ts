@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { type FileHandle, link, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { systemErrorCode, systemReason } from "../config/system-error.ts";
+import { systemErrorCode, systemReason } from "../base/system-error.ts";
 
 /** A backup cannot be created, is not valid or cannot be restored. The message is a sentence for the operator. */
 export class BackupError extends Error {

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { systemReason } from "../config/system-error.ts";
+import { systemReason } from "../base/system-error.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { schemaVersions } from "../database/schema/versions.ts";
 import { openSecret } from "../pushes/vault.ts";

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access, type FileHandle, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { secondMs } from "../base/clock.ts";
+import { systemReason } from "../base/system-error.ts";
 import { blobPath } from "./blob-key.ts";
 import { BlobMissingError, type BlobStore, BlobStoreError, type GrowingBlobs } from "./blob-store.ts";
 import { createDiskOperations, type DiskOperations } from "./disk-operations.ts";
@@ -49,7 +50,7 @@ function folderOperations(directory: string, { isExpected, abortAfter }: FileBlo
     const code = codeOf(error);
     if (code === undefined || error instanceof BlobStoreError) return error;
     if (code !== "ENOENT") {
-      return new BlobStoreError(`The disk could not read a file (${code}).`, code, { cause: error });
+      return new BlobStoreError(`The disk could not read a file (${systemReason(error)}).`, code, { cause: error });
     }
     await checkMounted(signal);
     return new BlobMissingError("The blob is not in the store.");
@@ -260,7 +261,7 @@ async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return false;
-    throw new BlobStoreError(`The disk could not read a folder (${codeOf(error)}).`, codeOf(error) ?? "", {
+    throw new BlobStoreError(`The disk could not read a folder (${systemReason(error)}).`, codeOf(error) ?? "", {
       cause: error,
     });
   }

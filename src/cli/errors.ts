@@ -1,5 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import { systemErrorCode, systemReason } from "../config/system-error.ts";
+import { systemErrorCode, systemReason } from "../base/system-error.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 
 /** The command cannot be executed; the message is one sentence for the operator. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
+import { systemReason } from "../base/system-error.ts";
 import type { Config } from "../config/config.ts";
 import { parseEnvFile } from "../config/env-file.ts";
 import { type LoadResult, loadConfig } from "../config/load-config.ts";
-import { systemReason } from "../config/system-error.ts";
 import type { CliIo } from "./cli-io.ts";
 import { CommandRefused, WrongSettings } from "./errors.ts";
 

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { systemErrorCode, systemReason } from "./system-error.ts";
+import { systemErrorCode, systemReason } from "../base/system-error.ts";
 
 /**
  * Makes the data folder, accessible to its user alone, and its missing parents; an existing folder is left unchanged.

@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Random } from "../base/random.ts";
+import { systemErrorCode, systemReason } from "../base/system-error.ts";
 import { makeDataFolder, syncFolder } from "./data-folder.ts";
-import { systemErrorCode, systemReason } from "./system-error.ts";
 
 export interface MasterKeyFile {
   /** 32 bytes. */

@@ -1,5 +1,5 @@
+import { systemReason } from "../base/system-error.ts";
 import { type Environment, printable, type Setting, type SettingReport } from "./setting.ts";
-import { systemReason } from "./system-error.ts";
 
 /** Returns the text of a file. @throws the operating system's error. */
 export type ReadFile = (path: string) => string;

@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
 import { isMap, isScalar, isSeq, type Node, parseDocument } from "yaml";
+import { systemErrorCode, systemReason } from "../base/system-error.ts";
 import type { ReadFile } from "./secret-files.ts";
 import { type Environment, printable, type SettingReport } from "./setting.ts";
-import { systemErrorCode, systemReason } from "./system-error.ts";
 
 /** The setting that names the file. */
 export const settingsFileName = "PWP_SETTINGS_FILE";

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../base/errors.ts";
-import { systemErrorCode } from "../config/system-error.ts";
+import { systemErrorCode } from "../base/system-error.ts";
 import { codingFor } from "./compression.ts";
 import { immutableFor } from "./headers.ts";
 

@@ -10,7 +10,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { systemErrorCode, systemReason } from "../config/system-error.ts";
+import { systemErrorCode, systemReason } from "../base/system-error.ts";
 import {
   type CountedTable,
   type Counts,

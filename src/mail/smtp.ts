@@ -1,4 +1,5 @@
 import { secondMs } from "../base/clock.ts";
+import { reasonOfCode } from "../base/system-error.ts";
 import type { MailSettings } from "../config/config.ts";
 
 const shortestSendMsMax = 60 * secondMs;
@@ -212,9 +213,11 @@ function readError(error: unknown): SmtpError {
 }
 
 function describe({ code, systemCode, command, status, reply }: SmtpError): MailFailure {
-  const reason = status === undefined ? (systemCode ?? code) : describeReply(reply);
   const logged = status === undefined ? (systemCode ?? code) : String(status);
-  return { code: logged, sentence: `${whatFailed(code, command, systemCode ?? "")} (${reason}).` };
+  // Nodemailer's own codes say no more than the sentence does.
+  const reason = status === undefined ? reasonOfCode(logged) : describeReply(reply);
+  const inBrackets = reason === undefined ? "" : ` (${reason})`;
+  return { code: logged, sentence: `${whatFailed(code, command, systemCode ?? "")}${inBrackets}.` };
 }
 
 function whatFailed(code: string, command: string, systemCode: string): string {

@@ -23,7 +23,7 @@ test.each([true, false])(
     const administrator = await site.visit({ javaScriptEnabled, signedIn: "administrator" });
     await administrator.page.goto("/admin/users");
     const notice = administrator.page.locator(".notice").filter({ hasText: en.faults.mailServer });
-    expect(await notice.textContent()).toContain("The mail server cannot be reached (ECONNREFUSED).");
+    expect(await notice.textContent()).toContain("The mail server cannot be reached (connection refused).");
     for (const { page } of javaScriptEnabled ? [visitor, administrator] : []) {
       await expectAccessibleLayout(page);
     }

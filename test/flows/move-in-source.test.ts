@@ -183,7 +183,7 @@ describe("DATABASE_URL of Password Pusher", () => {
     const swapped = await swap(installation, { DATABASE_URL: url.href });
     const child = spawnProgram(["serve"], swapped.environmentOf("yes"));
     onTestFinished(() => void child.kill("SIGKILL"));
-    await lineOf(child.stdout, /"database_awaited".*(ECONNREFUSED).*The start waits for it/);
+    await lineOf(child.stdout, /"database_awaited".*(connection refused).*The start waits for it/);
     const server = createServer((inward) => {
       const outward = connect(Number(port), hostname);
       inward.on("error", () => outward.destroy()).pipe(outward);

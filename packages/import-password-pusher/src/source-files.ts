@@ -3,6 +3,7 @@ import { constants, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { type Installation, SourceArgumentError, type SourceFile, SourceFileError } from "./source.ts";
+import { systemReason } from "./system-reason.ts";
 
 export type SourceFiles = ReturnType<typeof openSourceFiles>;
 
@@ -95,7 +96,7 @@ async function openFirst(paths: readonly string[]): Promise<FileHandle> {
 }
 
 function fileError(error: unknown): SourceFileError {
-  return new SourceFileError(`It cannot be read (${systemErrorCode(error)}).`, { cause: error });
+  return new SourceFileError(`It cannot be read (${systemReason(error)}).`, { cause: error });
 }
 
 /** The code of an error of the operating system, e.g. ENOENT; undefined for any other error. */

@@ -1,3 +1,4 @@
+import { reasonOfCode } from "../../base/system-error.ts";
 import { BlobStoreError } from "../blob-store.ts";
 
 /** The store refused an operation, or sent no valid response. */
@@ -44,7 +45,10 @@ export function refusal(operation: string, status: number, code: string | undefi
 /** A connection that could not be opened, broke or became silent. */
 export function noAnswer(operation: string, cause: unknown): S3Error {
   const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "NO_ANSWER";
-  return new S3Error(`The object store gave no answer to ${operation} (${code}).`, code, { passing: true, cause });
+  return new S3Error(`The object store gave no answer to ${operation} (${reasonOfCode(code) ?? code}).`, code, {
+    passing: true,
+    cause,
+  });
 }
 
 /** The response violates the protocol: it is too short, has another range or another checksum. */

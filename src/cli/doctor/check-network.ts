@@ -1,7 +1,7 @@
 import { get } from "node:http";
 import { isIP } from "node:net";
+import { reasonOfCode, systemReason } from "../../base/system-error.ts";
 import type { Config } from "../../config/config.ts";
-import { systemReason } from "../../config/system-error.ts";
 import type { ForwarderNote } from "../../database/forwarder-note.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
@@ -92,13 +92,14 @@ export const probeOverHttp: Probe = ({ host, port, path, hostHeader }) =>
       request.destroy();
     });
     request.on("error", (error) => {
-      const reason = systemReason(error) ?? parserCode(error);
+      const reason = systemReason(error) ?? parserReason(error);
       if (reason === undefined) reject(error);
       else resolve({ status: undefined, reason });
     });
   });
 
-/** The answer is not HTTP, or the connection was closed early. */
-function parserCode(error: Error): string | undefined {
-  return "code" in error && typeof error.code === "string" ? error.code : undefined;
+/** The answer is not HTTP (HPE_...), or the connection was closed early. */
+function parserReason(error: Error): string | undefined {
+  if (!("code" in error) || typeof error.code !== "string") return undefined;
+  return error.code.startsWith("HPE_") ? "an answer that is not HTTP" : (reasonOfCode(error.code) ?? error.code);
 }

@@ -2,12 +2,12 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, unlinkSync, wr
 import { dirname, join } from "node:path";
 import { type Clock, minuteMs } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
+import { systemReason } from "../../base/system-error.ts";
 import { freeDiskFloorBytes, type StatFs } from "../../blobs/disk.ts";
 import { markerName } from "../../blobs/file-blob-store.ts";
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
 import type { Config, MailSettings } from "../../config/config.ts";
 import { isNodeOutdated, pinnedPrograms } from "../../config/pinned-programs.ts";
-import { systemReason } from "../../config/system-error.ts";
 import { createKeyring, type Keyring } from "../../crypto/keyring.ts";
 import type { Database } from "../../database/database.ts";
 import { embeddedFileOf } from "../../database/open-database.ts";

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { systemReason } from "../../base/system-error.ts";
 import { syncFolder } from "../../config/data-folder.ts";
-import { systemReason } from "../../config/system-error.ts";
 import { parseSourceAddress, printable } from "../import/database-address.ts";
 import type { SourceArguments } from "../import/open-source.ts";
 

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
+import { systemReason } from "../../base/system-error.ts";
 import { databaseUrl } from "../database-url.ts";
 import { listenAddress } from "../network-types.ts";
 import type { ReadFile } from "../secret-files.ts";
 import { optionalSetting, type ParsedGroup, printable, type SettingReport, setting } from "../setting.ts";
 import { findShortLivedData, type ShortLivedData } from "../short-lived-data.ts";
-import { systemReason } from "../system-error.ts";
 import { filePath, wholeNumber } from "../value-types.ts";
 
 export const serverSettings = {

@@ -32,7 +32,7 @@ test("an available server is not waited for", async () => {
 });
 
 test("an unavailable server is waited for for half a minute and reported once", async () => {
-  const sentences = ["The PostgreSQL server at 127.0.0.1:1 does not answer (ECONNREFUSED): check DATABASE_URL."];
+  const sentences = ["The PostgreSQL server at 127.0.0.1:1 does not answer (connection refused): check DATABASE_URL."];
   expect(await wait(nobody)).toEqual({ sentences, waitedMs: 30_000 });
 });
 

@@ -1,3 +1,4 @@
+import { reasonOfCode } from "../../base/system-error.ts";
 import type { PostgresSettings } from "../../config/config.ts";
 import { NewerSchemaError } from "../database.ts";
 import { sqlState } from "./errors.ts";
@@ -40,13 +41,15 @@ function sentenceOf(error: unknown, address: ServerAddress): string | undefined 
   if (state !== "") return `${server} ${refusalOf(state, messageOf(error), address)}`;
   if (code !== undefined && tlsCodes.test(code)) {
     const how = `sslmode and sslrootcert in ${address.setting} set what is accepted`;
-    return `The certificate of the PostgreSQL server at ${addressOf(address)} is not accepted (${code}): ${how}.`;
+    return `The certificate of the PostgreSQL server at ${addressOf(address)} is not accepted (${reasonOfCode(code)}): ${how}.`;
   }
   if (/does not support SSL/.test(messageOf(error))) {
     return `${server} offers no TLS, and sslmode=${address.tls.mode} in ${address.setting} asks for it.`;
   }
-  if (isNotAvailableYet(error))
-    return `${server} does not answer (${code ?? "no answer in time"}): check ${address.setting}.`;
+  if (isNotAvailableYet(error)) {
+    const reason = code === undefined ? "no answer in time" : (reasonOfCode(code) ?? code);
+    return `${server} does not answer (${reason}): check ${address.setting}.`;
+  }
   return undefined;
 }
 

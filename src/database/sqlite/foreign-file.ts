@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { systemErrorCode } from "../../config/system-error.ts";
+import { systemErrorCode } from "../../base/system-error.ts";
 
 /** https://www.sqlite.org/fileformat2.html, sections 1.3 (header), 1.6 (pages of b-trees) and 4.1 (write-ahead log). */
 const magic = Buffer.from("SQLite format 3\0", "latin1");

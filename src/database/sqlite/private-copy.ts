@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { dayMs } from "../../base/clock.ts";
-import { systemErrorCode, systemReason } from "../../config/system-error.ts";
+import { systemErrorCode, systemReason } from "../../base/system-error.ts";
 import { type Connection, SqliteDriver, SqliteError } from "./driver.ts";
 
 /** A database of another program. */

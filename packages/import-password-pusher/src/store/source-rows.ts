@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { RowDataPacket, SslOptions } from "mysql2/promise";
 import { type DatabaseAddress, SourceError } from "../source.ts";
+import { systemReason } from "../system-reason.ts";
 
 /** A value of a column: numbers and texts as the engine returns them, bytes decoded as UTF-8. `cells.ts` reads them. */
 export type Cell = string | number | null;
@@ -101,10 +102,10 @@ export async function openRows(address: DatabaseAddress): Promise<SourceRows> {
 async function unlessRefused<T>(engine: string, server: string, connecting: Promise<T>): Promise<T> {
   return await connecting.catch((error: unknown) => {
     if (!(error instanceof Error)) throw error;
-    throw new SourceError(
-      `The ${engine} server at ${server} cannot be read (${codeOf(error) ?? "no answer"}): ${messageOf(error)}. Check --database.`,
-      { cause: error },
-    );
+    const reason = systemReason(error) ?? `${messageOf(error)} (${codeOf(error) ?? "no answer"})`;
+    throw new SourceError(`The ${engine} server at ${server} cannot be read: ${reason}. Check --database.`, {
+      cause: error,
+    });
   });
 }
 
@@ -234,8 +235,10 @@ function damageOf(state: string, error: unknown): unknown {
 }
 
 function connectionLost(cause: unknown): SourceError {
-  const code = codeOf(cause) ?? "CONNECTION_LOST";
-  return new SourceError(`The connection to the source database was lost (${code}): run the import again.`, { cause });
+  const reason = systemReason(cause) ?? codeOf(cause) ?? "it was closed";
+  return new SourceError(`The connection to the source database was lost (${reason}): run the import again.`, {
+    cause,
+  });
 }
 
 /** The code of a driver's error. */

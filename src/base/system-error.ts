@@ -12,8 +12,17 @@ export function systemErrorCode(error: unknown): string | undefined {
  */
 export function systemReason(error: unknown): string | undefined {
   const code = systemErrorCode(error);
+  return code === undefined ? undefined : (reasonOfCode(code) ?? code);
+}
+
+/** A code of the operating system, of DNS, of TLS or of a certificate in words; undefined: it is none of them. */
+export function reasonOfCode(code: string): string | undefined {
   if (code === "EISDIR") return "it is a folder";
+  if (code === "ENOTFOUND") return "its name cannot be resolved";
   const words = [...getSystemErrorMap().values()].find(([name]) => name === code)?.[1];
   // As everywhere else in messages.
-  return words?.replace("directory", "folder") ?? code;
+  if (words !== undefined) return words.replace("directory", "folder");
+  // These codes are words: DEPTH_ZERO_SELF_SIGNED_CERT, ERR_TLS_CERT_ALTNAME_INVALID.
+  const isWords = /^[A-Z\d]+(?:_[A-Z\d]+)+$/.test(code);
+  return isWords ? code.replace(/^ERR_/, "").toLowerCase().replaceAll("_", " ") : undefined;
 }
