@@ -44,6 +44,9 @@ describe("the command line", () => {
 
   it("names none if no command is similar", async () => {
     expect((await makeTestCli().run(["xylophone"])).stderr).toBe("error: unknown command 'xylophone'\n");
+    // What was typed may be pasted from elsewhere, and must not change the terminal.
+    expect((await makeTestCli().run(["\u001b[31mxylophone"])).stderr).not.toContain("\u001b");
+    expect((await makeTestCli().run(["config", "convert", "/\u001b[31m/none"])).stderr).not.toContain("\u001b");
   });
 
   it.each([

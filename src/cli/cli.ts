@@ -69,7 +69,11 @@ function makeProgram(deps: CommandDeps): Command {
     )
     .version(deps.io.version)
     .exitOverride()
-    .configureOutput({ writeOut: deps.io.stdout, writeErr: deps.io.stderr })
+    // It repeats what was typed, which must not change a terminal.
+    .configureOutput({
+      writeOut: deps.io.stdout,
+      writeErr: (text) => deps.io.stderr(text.replace(/(?!\n)\p{Cc}/gu, "\ufffd")),
+    })
     .addHelpText("after", clientHelp)
     // The help of the two imports has their own exit codes.
     .addHelpText("afterAll", ({ command }) => (command.parent?.name() === "import" ? "" : exitCodesHelp));

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import { describeEffects, describeSettings } from "../config/describe-settings.ts";
+import { parseEnvFile, unreadLines } from "../config/env-file.ts";
 import { environmentLine, parseSettingsFile } from "../config/settings-file.ts";
 import { unusedSentence } from "../config/unknown-names.ts";
 import { type CommandDeps, exitCodes } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
-import { loadSettings, readEnvFile, readTextFile } from "./settings.ts";
+import { loadSettings, readTextFile } from "./settings.ts";
 
 const envFileHelp = `
 With --env-file the command also lists the effect of every name in the file. Env files of Password Pusher can be
@@ -39,7 +40,8 @@ export function addConfigCommands(program: Command, { io, setExitCode }: Command
     .option("--env-file <file>", "read the settings from this file (NAME=value lines) instead of the environment")
     .addHelpText("after", envFileHelp)
     .action(({ envFile }: { readonly envFile?: string }) => {
-      const environment = envFile === undefined ? io.environment : readEnvFile(envFile);
+      const text = envFile === undefined ? "" : readTextFile(envFile);
+      const environment = envFile === undefined ? io.environment : parseEnvFile(text);
       const loaded = loadSettings(environment);
       for (const line of describeSettings(loaded.origins)) io.stdout(`${line}\n`);
       const names = envFile === undefined ? loaded.unused.map(({ name }) => name) : Object.keys(environment);
@@ -49,6 +51,9 @@ export function addConfigCommands(program: Command, { io, setExitCode }: Command
       const inTable = new Set(loaded.unused.map(unusedSentence));
       const warnings = loaded.warnings.filter((warning) => !inTable.has(warning));
       for (const warning of warnings) io.stderr(`warning: ${warning}\n`);
+      for (const line of unreadLines(text)) {
+        io.stderr(`warning: Line ${line} is neither NAME=value nor a comment, so it is not read.\n`);
+      }
       if (loaded.ok) return;
       for (const mistake of loaded.mistakes) io.stderr(`mistake: ${mistake}\n`);
       setExitCode(exitCodes.usage);

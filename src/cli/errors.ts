@@ -63,6 +63,7 @@ function driverCode(error: unknown): string | undefined {
   return error.code.startsWith("SQLITE_") ? error.code : undefined;
 }
 
+/** Parts of it may come from a server or from the command line: they must not change a terminal. */
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
+  return text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 }

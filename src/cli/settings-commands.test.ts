@@ -60,6 +60,22 @@ describe("config check", () => {
     expect(run.stderr).toMatch(/^warning: .*PWP__ENABLE_FILE_PUSHES/m);
   });
 
+  it("names the lines of a file that it does not read, without their text", async () => {
+    const cli = makeTestCli();
+    mkdirSync(cli.dataDir);
+    const file = join(cli.dataDir, "settings.env");
+    writeFileSync(
+      file,
+      '\ufeffPORT=7000\r\n# comment\n\nPWP__NOINDEX false\nA="two\nlines"\n  s3cret\n #end\nHOST=::1',
+    );
+    const run = await cli.run(["config", "check", "--env-file", file]);
+    expect(run.exitCode).toBe(0);
+    expect(run.stderr.split("\n").filter((line) => line.includes("Line"))).toEqual(
+      [4, 7].map((line) => `warning: Line ${line} is neither NAME=value nor a comment, so it is not read.`),
+    );
+    expect(run.stderr + run.stdout).not.toContain("s3cret");
+  });
+
   it("reads a file instead of the environment", async () => {
     const cli = makeTestCli();
     mkdirSync(cli.dataDir);

@@ -133,9 +133,9 @@ function addList(user: Command, { io }: CommandDeps): void {
   user
     .command("list")
     .description("List users, newest first, in columns separated by tabs. Times are in UTC.")
-    .option("--search <text>", "only users whose email address contains this text", "")
+    .option("--search <text>", "only users whose email address contains this text")
     .option("--json", "one JSON object per line instead of columns")
-    .action(async ({ search, json }: { readonly search: string; readonly json?: true }) => {
+    .action(async ({ search = "", json }: { readonly search?: string; readonly json?: true }) => {
       await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
         if (json !== true) io.stdout(`${listHeader.join("\t")}\n`);
         for await (const summary of allUsers(accounts, search)) {

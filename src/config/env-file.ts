@@ -16,13 +16,20 @@ const assignment = new RegExp(
  */
 export function parseEnvFile(text: string): Readonly<Record<string, string>> {
   const values = new Map<string, string>();
-  for (const [, name = "", double, single, bare = ""] of text
-    .replace(/^\u{feff}/u, "")
-    .replaceAll("\r\n", "\n")
-    .matchAll(assignment)) {
+  for (const [, name = "", double, single, bare = ""] of plainLines(text).matchAll(assignment)) {
     values.set(name, double === undefined ? (single ?? withoutComment(bare)) : unescaped(double));
   }
   return Object.fromEntries(values);
+}
+
+/** The numbers of the lines that `parseEnvFile` passes over, although they are neither blank nor comments. */
+export function unreadLines(text: string): readonly number[] {
+  const rest = plainLines(text).replace(assignment, (read) => read.replace(/[^\n]/g, ""));
+  return rest.split("\n").flatMap((line, index) => (/^\s*[^\s#]/.test(line) ? [index + 1] : []));
+}
+
+function plainLines(text: string): string {
+  return text.replace(/^\u{feff}/u, "").replaceAll("\r\n", "\n");
 }
 
 /** Resolves the escapes of a shell in double quotes, and `\n` as container tools do. Other backslashes are kept. */

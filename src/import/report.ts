@@ -131,7 +131,8 @@ function openUnlinked(path: string, flags: number): number {
   try {
     return openSync(path, flags, 0o600);
   } catch (error) {
-    throw systemErrorCode(error) === "ELOOP" ? notAReport(path) : error;
+    if (systemErrorCode(error) !== "ENOENT") throw systemErrorCode(error) === "ELOOP" ? notAReport(path) : error;
+    throw new Error(`The folder of ${path} does not exist: give --report another path.`, { cause: error });
   }
 }
 
@@ -214,7 +215,7 @@ export function summaryLines({ warnings, inSource, results, differences }: Impor
     ...tableLines(inSource, results),
     ...titled("Imported pushes by kind and state:", countedLines(results.kinds)),
     ...titled("Reasons for rows that were left out or not needed:", results.notImported.map(notImportedLine)),
-    ...titled("Reasons for rows that were imported in part:", countedLines(results.partReasons)),
+    ...titled("Reasons for what else was not imported:", countedLines(results.partReasons)),
     ...titled("Warnings:", indented(warnings)),
     ...titled("The counts of source and destination do not agree:", indented(differences)),
   ];

@@ -204,8 +204,9 @@ test("this server's own style sheet is kept, and the skipped one is reported", a
     expect(await app.app.domain.branding.setStyle("body { color: red }", nothingElse)).toBeUndefined();
   }
   const report = withReport(target);
-  await target.run(installProduction(), ...report.options);
+  const { stdout } = await target.run(installProduction(), ...report.options);
   expect(problemsOf(report)).toContain("site_settings 0 left_out");
+  expect(stdout).toMatch(/\nReasons for what else was not imported:\n +1 {2}.*style sheet/);
 });
 
 test("a missing env file or database is reported in one sentence", async () => {

@@ -53,6 +53,14 @@ test("a master key of the source is refused as the key of this installation, unl
   expect((await target.cli.run(importOf(installation), { environment })).exitCode).toBe(3);
 });
 
+test("a report in a folder that does not exist is refused", async () => {
+  const installation = installProduction();
+  const report = join(installation.folder, "none/report.json");
+  const run = await makeImportTarget().run(installation, "--report", report);
+  expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(run.stderr).toContain(`The folder of ${report} does not exist: give --report another path.\n`);
+});
+
 test("a file that is not a database is reported once with its error code", async () => {
   const installation = installProduction();
   const text = join(installation.folder, "text.sqlite3");

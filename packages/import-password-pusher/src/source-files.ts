@@ -73,7 +73,7 @@ async function* diskBytes(folder: string, key: string): AsyncGenerator<Uint8Arra
       yield buffer.subarray(0, bytesRead);
     }
   } catch (error) {
-    throw systemErrorCode(error) === undefined ? error : fileError(error);
+    throw fileError(error);
   } finally {
     await handle.close();
   }
@@ -86,8 +86,7 @@ async function openFirst(paths: readonly string[]): Promise<FileHandle> {
       // O_NONBLOCK: opening a pipe must not wait for a writer.
       return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     } catch (error) {
-      const code = systemErrorCode(error);
-      if (code === undefined) throw error;
+      const code: unknown = Reflect.get(Object(error), "code");
       if (code !== "ENOENT" && code !== "ENOTDIR") throw fileError(error);
       missing = error;
     }
@@ -95,12 +94,8 @@ async function openFirst(paths: readonly string[]): Promise<FileHandle> {
   throw new SourceFileError("It is missing.", { cause: missing });
 }
 
-function fileError(error: unknown): SourceFileError {
-  return new SourceFileError(`It cannot be read (${systemReason(error)}).`, { cause: error });
-}
-
-/** The code of an error of the operating system, e.g. ENOENT; undefined for any other error. */
-function systemErrorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error) || !("syscall" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
+/** Any error but the operating system's is returned unchanged. */
+function fileError(error: unknown): unknown {
+  const reason = systemReason(error);
+  return reason === undefined ? error : new SourceFileError(`It cannot be read (${reason}).`, { cause: error });
 }
