@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { sql } from "../../src/database/statement.ts";
 import { en } from "../../src/i18n/i18n.ts";
@@ -275,6 +277,27 @@ describe("a server", () => {
     const callback = await goAndReturn(visitor, "b-1");
     await provider.close();
     expect((await visitor.get(callback)).statusCode).toBe(503);
+    expect(await visitor.signedInAs()).toBeUndefined();
+  });
+
+  test.each([
+    { what: "a limit", status: 429, headers: { "content-type": "application/json" } },
+    { what: "a page of its maintenance", status: 200, headers: { "content-type": "text/html; charset=utf-8" } },
+    { what: "a redirect", status: 302, headers: { location: "/maintenance" } },
+  ])("whose provider has only $what for the callback says that it cannot be reached", async ({ status, headers }) => {
+    const { provider, goAndReturn, newVisitor } = await startSignOnApp();
+    provider.people.set("b-1", bob);
+    const visitor = newVisitor();
+    const callback = await goAndReturn(visitor, "b-1");
+    await provider.close();
+    const standIn = createServer((_request, response) => response.writeHead(status, headers).end());
+    onTestFinished(() => void standIn.close());
+    await once(standIn.listen(Number(new URL(provider.issuer).port), "127.0.0.1"), "listening");
+    const answer = await visitor.get(callback);
+    expect([answer.statusCode, answer.body.includes(messages.unreachable({ name: providerName }))]).toEqual([
+      503,
+      true,
+    ]);
     expect(await visitor.signedInAs()).toBeUndefined();
   });
 

@@ -284,14 +284,24 @@ export function providerFetch(issuer: URL, fetch: Fetch): CustomFetch {
         ...(body == null ? {} : { body: asBody(body) }),
         ...(signal === undefined ? {} : { signal }),
       });
-      if (response.status >= 500)
-        throw new ProviderUnavailableError("PROVIDER_STATUS", `The provider answered ${response.status}.`);
+      if (isStandIn(response))
+        throw new ProviderUnavailableError(
+          "PROVIDER_STATUS",
+          `Something else answered for the provider: ${response.status}.`,
+        );
       return await readBounded(response);
     } catch (error) {
       if (error instanceof ProviderUnavailableError) throw error;
       throw new ProviderUnavailableError("PROVIDER_ANSWER", "The provider did not answer.", error);
     }
   };
+}
+
+/** A limit, a redirect or a page, such as that of a maintenance: it says nothing about the user who signs in. */
+function isStandIn({ status, headers }: Response): boolean {
+  const isRedirect = status >= 300 && status < 400;
+  const isPage = /^text\/html\b/i.test(headers.get("content-type") ?? "");
+  return status >= 500 || status === 429 || isRedirect || isPage;
 }
 
 function asBody(body: unknown): string | URLSearchParams {
