@@ -110,6 +110,53 @@ describe.each(["whole", "client"] as const)("the program: %s", (which) => {
     }
   });
 
+  test("edit exchanges files and the passphrase", async () => {
+    const program = makeClientProgram(which, { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
+    const write = (name: string, content: string) => {
+      writeFileSync(join(program.folder, name), content);
+      return join(program.folder, name);
+    };
+    const made = await program.run(["push", "--views", "9", write("old.txt", "old"), write("kept.txt", "kept")], {
+      environment: { SEALPUSH_PASSPHRASE: "one" },
+    });
+    const link = made.stdout.trim();
+    const edit = (options: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+      program.run(["edit", link, ...options], { environment });
+    const changed = { exitCode: 0, stdout: "The push was changed. Its link is the same.\n", stderr: "" };
+
+    const files = ["--remove-file", "old.txt", "--add-file", write("new.txt", "new")];
+    const passphrases = { SEALPUSH_PASSPHRASE: "one", SEALPUSH_NEW_PASSPHRASE: "two" };
+    expect(await edit([...files, "--new-passphrase"], passphrases)).toEqual(changed);
+    const opened = await program.run(["open", link, "--json"], { environment: { SEALPUSH_PASSPHRASE: "two" } });
+    expect(JSON.parse(opened.stdout)).toMatchObject({ files: [{ filename: "kept.txt" }, { filename: "new.txt" }] });
+
+    const fromFiles = [
+      "--passphrase-file",
+      write("current", "two\n"),
+      "--new-passphrase-file",
+      write("next", "three\n"),
+    ];
+    expect(await edit(fromFiles)).toEqual(changed);
+    const withNext = await program.run(["open", link, "--json", "--passphrase-file", join(program.folder, "next")]);
+    expect(JSON.parse(withNext.stdout)).toMatchObject({ views_remaining: 7 });
+
+    const unknown = ["--remove-file", "old.txt", "--passphrase-file", join(program.folder, "next")];
+    expect(await edit(unknown)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("remove_files must be names of files of this push"),
+    });
+    expect(await edit(["--add-file", join(program.folder, "missing")])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("does not exist"),
+    });
+    expect(await edit(["--new-passphrase"])).toEqual({
+      exitCode: 4,
+      stdout: "",
+      stderr: "There is no terminal to ask for the passphrase: set SEALPUSH_NEW_PASSPHRASE or --new-passphrase-file.\n",
+    });
+    expect(await edit(["--passphrase"], passphrases)).toMatchObject({ exitCode: 2, stdout: "" });
+  });
+
   test("--help and the help of a command name options and exit codes", async () => {
     const program = makeClientProgram(which);
     for (const argv of [

@@ -53,7 +53,18 @@ function flatten(commands: readonly CompletedCommand[], path: string): Row[] {
 }
 
 /** The options whose value is a file or a folder. */
-const fileOptions = ["--output", "-o", "--passphrase-file", "--links", "--files", "--env-file", "--to", "--data-dir"];
+const fileOptions = [
+  "--output",
+  "-o",
+  "--passphrase-file",
+  "--new-passphrase-file",
+  "--add-file",
+  "--links",
+  "--files",
+  "--env-file",
+  "--to",
+  "--data-dir",
+];
 
 function bashScript(rows: readonly Row[]): string {
   const cases = rows.map(

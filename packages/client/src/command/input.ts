@@ -79,19 +79,42 @@ async function askForLink(io: CommandIo): Promise<string> {
   throw new CommandRefused("Name the push or the request by its link or its token.", exitCodes.usage);
 }
 
+/** Where a passphrase comes from. The option with `-file` behind its name reads it from a file. */
+interface PassphraseSource {
+  readonly option: string;
+  readonly variable: string;
+  readonly question: string;
+}
+
+const currentPassphrase: PassphraseSource = {
+  option: "passphrase",
+  variable: "SEALPUSH_PASSPHRASE",
+  question: "Passphrase: ",
+};
+export const newPassphrase: PassphraseSource = {
+  option: "new-passphrase",
+  variable: "SEALPUSH_NEW_PASSPHRASE",
+  question: "New passphrase: ",
+};
+
 /**
  * The passphrase that an option asks for; undefined: no option does.
  * @throws CommandRefused passphrase if nobody can be asked.
  */
-export async function passphraseOption(given: Given, io: CommandIo): Promise<string | undefined> {
-  const path = textOf(given, "passphrase-file");
+export async function passphraseOption(
+  given: Given,
+  io: CommandIo,
+  source = currentPassphrase,
+): Promise<string | undefined> {
+  const { option, variable } = source;
+  const path = textOf(given, `${option}-file`);
   if (path !== undefined) return onlyLine(await readShortFile(path, lineBytesMax), path, "passphrase");
-  if (!isSet(given, "passphrase")) return undefined;
-  const found = await findPassphrase(io);
+  if (!isSet(given, option)) return undefined;
+  const found = await findPassphrase(io, source);
   if (found === undefined) {
     throw new CommandRefused(
-      "There is no terminal to ask for the passphrase: set SEALPUSH_PASSPHRASE or --passphrase-file.",
-      4,
+      `There is no terminal to ask for the passphrase: set ${variable} or --${option}-file.`,
+      exitCodes.passphrase,
     );
   }
   return found;
@@ -131,15 +154,15 @@ export function makeAsk(isFirstMissing: boolean, io: CommandIo): () => Promise<s
 }
 
 /** From the environment, else from the person at the terminal. */
-export async function findPassphrase(io: CommandIo): Promise<string | undefined> {
-  const fromEnvironment = io.environment.SEALPUSH_PASSPHRASE ?? "";
+export async function findPassphrase(io: CommandIo, source = currentPassphrase): Promise<string | undefined> {
+  const fromEnvironment = io.environment[source.variable] ?? "";
   if (fromEnvironment !== "") return fromEnvironment;
-  return await askForPassphrase(io);
+  return await askForPassphrase(io, source);
 }
 
-export async function askForPassphrase(io: CommandIo): Promise<string | undefined> {
+export async function askForPassphrase(io: CommandIo, { question } = currentPassphrase): Promise<string | undefined> {
   if (io.ask === undefined) return undefined;
-  const answer = await io.ask("Passphrase: ", "hidden");
+  const answer = await io.ask(question, "hidden");
   if (answer === "") throw new CommandRefused("No passphrase was entered.", exitCodes.passphrase);
   return answer;
 }

@@ -184,12 +184,20 @@ links. A name that was sealed with push --seal-labels is shown as "Sealed name",
       { name: "step", value: "<yes|no>", description: "whether people click before it is shown" },
       { name: "passphrase", short: "p", description: "ask for its passphrase, or take it from SEALPUSH_PASSPHRASE" },
       passphraseFile,
+      { name: "new-passphrase", description: "ask for another passphrase, or take it from SEALPUSH_NEW_PASSPHRASE" },
+      {
+        name: "new-passphrase-file",
+        value: "<file>",
+        description: "read the new passphrase from the only line of this file",
+      },
       { name: "remove-passphrase", description: "open it without a passphrase from now on" },
+      { name: "add-file", value: "<file>", multiple: true, description: "add this file" },
+      { name: "remove-file", value: "<name>", multiple: true, description: "remove the file with this name" },
       server,
       json,
     ],
-    details: `${linkDetails} What is not named stays as it is, the link too. A new secret needs the passphrase of a push that has one.
-The token needs the scope edit. Files and a new passphrase can be changed on the page of the push.`,
+    details: `${linkDetails} What is not named stays as it is, the link too. A new secret, passphrase or file needs the
+passphrase of a push that has one. The token needs the scope edit.`,
     load: async () => (await import("./edit.ts")).edit,
   },
   {
