@@ -8,7 +8,7 @@ export interface CliIo extends Effects {
   readonly stdoutIsTerminal: boolean;
   /** Writes to standard output; resolves when the reader has taken the bytes. @throws if the reader is gone. */
   readonly pipe: (bytes: Uint8Array) => Promise<void>;
-  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stdin: AsyncIterable<Uint8Array> & { readonly isTTY?: boolean };
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted by a signal that would end the process, with a reason to print: for commands that have to clean up. */
   readonly interruption: () => AbortSignal;

@@ -85,7 +85,9 @@ function configAt(io: CliIo, address: string, option: string): Config {
   const name = ownDatabaseName(given.SEALPUSH_MOVE_IN);
   const { [`${name}_FILE`]: _elsewhere, ...environment } = io.environment;
   try {
-    return getConfig({ environment: { ...environment, [name]: address } });
+    const config = getConfig({ environment: { ...environment, [name]: address } });
+    const { database } = config;
+    return { ...config, database: database.engine === "postgres" ? { ...database, setting: option } : database };
   } catch (error) {
     if (!(error instanceof WrongSettings)) throw error;
     throw new WrongSettings(

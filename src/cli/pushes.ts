@@ -54,7 +54,7 @@ interface OnePush {
 async function findOne({ id, linkStdin }: OnePush, { pushes }: Domain, io: CliIo): Promise<number> {
   if ((id === undefined) === (linkStdin === undefined)) throw new WrongSettings(["Give either --id or --link-stdin."]);
   if (id === undefined) {
-    const found = await pushes.findIdByLink(await readLine(io.stdin, "link"));
+    const found = await pushes.findIdByLink(await readLine(io, "link"));
     if (found === undefined) throw new CommandRefused("No push has this link.");
     return found;
   }

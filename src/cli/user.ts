@@ -81,7 +81,7 @@ function addCreate(user: Command, { io }: CommandDeps): void {
       if (how === undefined && !signOnOnly)
         command.error(`error: give one of ${Object.values(sourceFlags).join(", ")}`);
       if (how === "mailLink" && config.mail === undefined) throw new CommandRefused(mailIsOff);
-      const typed = how === "passwordStdin" ? await readLine(io.stdin, "password") : undefined;
+      const typed = how === "passwordStdin" ? await readLine(io, "password") : undefined;
       await withAccounts(config, io, "make", async (accounts) => {
         const entryOf = (user: User) => accounts.adminEntry("created_user", user.email, shell);
         const wanted = { email, admin: given.admin === true };
@@ -311,7 +311,7 @@ function addSetPassword(user: Command, { io }: CommandDeps): void {
     .requiredOption(...passwordOption)
     .action(async ({ email }: { readonly email: string }) => {
       const config = getConfig(io);
-      const password = await readLine(io.stdin, "password");
+      const password = await readLine(io, "password");
       await withAccounts(config, io, "refuse", async (accounts) => {
         const found = await getUser(accounts, email);
         const entry = accounts.adminEntry("set_password", found.email, shell);

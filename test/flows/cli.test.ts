@@ -2,8 +2,10 @@ import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { newDataDir, runProgram, runToItsEnd, spawnProgram } from "../support/processes.ts";
+import { newDataDir, node, runProgram, runToItsEnd, spawnProgram } from "../support/processes.ts";
+import { compiledOnce, program } from "../support/run/program.ts";
 import { startServer } from "../support/server.ts";
+import { runAtTerminal } from "../support/terminal.ts";
 
 const email = "ada@example.com";
 const password = "correct horse battery";
@@ -24,6 +26,15 @@ async function statusWith(origin: string, token: string): Promise<number> {
   await answer.body?.cancel();
   return answer.status;
 }
+
+it("a password can be typed at a terminal, where the input does not end after the line", async () => {
+  const env = { PATH: process.env.PATH, ...compiledOnce, DATA_DIR: newDataDir() };
+  const create = [...node, "--", program, "user", "create", "--email", email, "--password-stdin"];
+  const typed = { to: "The password, which this terminal shows: ", type: `${password}\r` };
+  const { exitCode, shown } = await runAtTerminal(create, { env }, [typed]);
+  expect(shown).toContain(`Created user ${email}.`);
+  expect(exitCode).toBe(0);
+});
 
 describe("operator commands next to a running server", () => {
   it("create a token that works at once, and revoke it at once", async () => {

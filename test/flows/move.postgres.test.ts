@@ -258,6 +258,11 @@ test("a move that would mix, overwrite or split data is refused with one sentenc
     [`sqlite:${join(databases.dataDir, "missing.sqlite3")}`, databases.postgres, /no database at/],
     [databases.sqlite, elsewhere.url, /not empty|process\(es\) used/],
     [elsewhere.url, databases.second, /process\(es\) used/],
+    [
+      databases.sqlite,
+      "postgres://user:hunter2@127.0.0.1:1/db",
+      /does not answer \(connection refused\): check --to\.\n/,
+    ],
     [databases.sqlite, "mysql://user:hunter2@host/db", /^--to cannot be used/],
   ] as const;
   for (const [from, to, sentence] of refusals) {
