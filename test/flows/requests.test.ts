@@ -306,6 +306,17 @@ describe("the page that answers, without a script", () => {
     expect(await answersTo(asked)).toMatchObject({ answers: 0 });
   });
 
+  test("shows the text of an answer that came too late, which the browser has no more", async () => {
+    const asked = await ask();
+    await send(`${path}/${asked.url_token}/close`, {}, bearer(token));
+    const late = await sendForm(asked, { payload: "hunter2" }, [new Blob(["x"])]);
+    expect(late.status).toBe(422);
+    expect(late.body).toContain("This request takes no more answers");
+    expect(late.body).toMatch(/<textarea[^>]* readonly[^>]*>hunter2<\/textarea>/);
+    const visited = await (await fetch(`${origin}/requests/${asked.url_token}`, { headers: page })).text();
+    expect(visited).not.toContain("<textarea");
+  });
+
   test("says how much a sender may send a day", async () => {
     await using bounded = await startTestApp({ environment: { PWP__CLIENT_BYTES_PER_DAY: "1000" } });
     const headers = bearer(await bounded.makeToken(email));

@@ -107,7 +107,7 @@ function renderUnknown(page: PageRequest): Reply {
 }
 
 function renderAnswer(page: PageRequest, request: OpenRequest, payload: string, state: FormState<AnswerField>): Reply {
-  if (request.state !== "open") return page.renderPlain(endedView, { status: page.isGet ? 410 : 422 });
+  if (request.state !== "open") return page.render(endedView, payload, { status: page.isGet ? 410 : 422 });
   const { maxFileUploads, pushBytesMax } = page.services.config.files;
   const model = { request, payload, state, filesMax: maxFileUploads, bytesMax: pushBytesMax };
   const path = `/requests/${request.urlToken}`;
@@ -251,13 +251,19 @@ function sentView(request: OpenRequest, page: PageContext): Page {
   );
 }
 
-function endedView(page: PageContext): Page {
+/** @param typed the text of an answer that came too late: without a script, the browser has it no more. */
+function endedView(typed: string, page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
     <MessagePage page={page} icon="clock" heading={text.endedHeading}>
       <p class="lead" data-failure>
         {text.endedText}
       </p>
+      {typed !== "" && (
+        <div class="form">
+          <TextAreaField id="payload" label={text.text} value={typed} rows={6} area={{ readOnly: true }} />
+        </div>
+      )}
     </MessagePage>
   );
 }
