@@ -232,3 +232,86 @@ describe("with only the keyboard", () => {
     await tabTo(page, en.newPush.submit);
   });
 });
+
+interface Sight {
+  readonly name: string;
+  /** From the top of the page, in CSS pixels. */
+  readonly top: number;
+  /** What covers the middle of the focused element; "": nothing. "outside": it is not in the window. */
+  readonly coveredBy: string;
+}
+
+/** Presses a key until the focus leaves the page. @returns what has had the focus, in order. */
+async function walk(page: Page, key: "Tab" | "Shift+Tab"): Promise<readonly Sight[]> {
+  const passed: Sight[] = [];
+  for (;;) {
+    await page.keyboard.press(key);
+    const sight = await page.evaluate(() => {
+      const focused = document.activeElement;
+      if (focused === null || focused === document.body) return null;
+      const { left, top, width, height } = focused.getBoundingClientRect();
+      const found = document.elementFromPoint(left + width / 2, top + height / 2);
+      const isOwn = found !== null && (focused.contains(found) || found.contains(focused));
+      const name = focused.getAttribute("aria-label") ?? focused.textContent?.trim() ?? "";
+      return { name, top: top + scrollY, coveredBy: isOwn ? "" : (found?.outerHTML.slice(0, 60) ?? "outside") };
+    });
+    if (sight === null) return passed;
+    passed.push(sight);
+  }
+}
+
+const covered = (passed: readonly Sight[]) => passed.filter(({ coveredBy }) => coveredBy !== "");
+
+describe("what has the focus is in sight", () => {
+  const phone = { viewport: { width: 360, height: 800 } } as const;
+
+  it.each(["en", "ar"])("in a row of sections that scrolls, in %s", async (locale) => {
+    const { page } = await site.visit({ ...phone, locale, signedIn: "administrator" });
+    await page.goto("/admin/users");
+    expect(covered(await walk(page, "Tab"))).toEqual([]);
+    expect(covered(await walk(page, "Shift+Tab"))).toEqual([]);
+  });
+
+  it.each([phone, {}])("in a list with a selection, whose button stays at the edge of the window", async (options) => {
+    for (const name of Array.from({ length: 15 }, (_, at) => `push ${at}`))
+      await site.push({ payload: "x", name }, "owned");
+    const { page } = await site.visit({ ...options, signedIn: true });
+    await page.goto("/p");
+    await page.locator("tbody input").first().check();
+    expect(covered(await walk(page, "Tab"))).toEqual([]);
+  });
+
+  it("beside a question that covers the rows below: the question closes, as it does by Escape", async () => {
+    for (const _push of [1, 2, 3]) await site.push({ payload: "x" });
+    const { page } = await site.visit({ signedIn: "administrator" });
+    await page.goto("/admin/pushes");
+    const question = page.locator("tbody details.confirm").first();
+    await question.locator("summary").press("Enter");
+    await page.keyboard.press("Tab");
+    expect(await question.locator("button:focus").count()).toBe(1);
+    await page.keyboard.press("Escape");
+    expect(await question.locator("summary:focus").count()).toBe(1);
+    expect(await question.getAttribute("open")).toBeNull();
+    await page.keyboard.press("Enter");
+    expect(covered(await walk(page, "Tab"))).toEqual([]);
+    expect(await question.getAttribute("open")).toBeNull();
+  });
+
+  it("and moves down on a phone: an opened question is before the buttons that are below it", async () => {
+    const { page } = await site.visit({ ...phone, signedIn: "administrator" });
+    await page.goto("/admin/users");
+    await page.getByRole("link", { name: email, exact: true }).click();
+    const questions = page.locator(".admin-subject details.confirm");
+    await questions.first().waitFor();
+    for (const summary of await questions.locator("summary").all()) {
+      await summary.press("Enter");
+      await page.locator("h1").evaluate((heading) => {
+        heading.tabIndex = -1;
+        heading.focus();
+      });
+      const tops = (await walk(page, "Tab")).map(({ top }) => top);
+      expect(tops).toEqual(tops.toSorted((a, b) => a - b));
+      await summary.press("Enter");
+    }
+  });
+});

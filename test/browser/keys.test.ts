@@ -80,6 +80,17 @@ describe("the keys of people who are signed in", () => {
     await page.getByRole("dialog", { name: keys.pages }).waitFor();
   });
 
+  it("are listed by a button of the account's menu, where the focus comes back to", async () => {
+    const { page } = await site.visit({ signedIn: true });
+    await page.goto("/requests");
+    await page.locator(".account-menu > summary").press("Enter");
+    await page.locator("[data-shows-keys]").press("Enter");
+    await page.getByRole("dialog", { name: keys.heading }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    expect(await page.locator(".account-menu > summary:focus").count()).toBe(1);
+  });
+
   it("do nothing for others", async () => {
     const { page } = await site.visit();
     await page.goto("/users/sign_in");

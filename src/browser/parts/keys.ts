@@ -19,7 +19,12 @@ export function enableKeys(): void {
       event.preventDefault();
     }
   });
-  document.querySelector("[data-shows-keys]")?.addEventListener("click", () => show("[data-keys-list]"));
+  const button = document.querySelector("[data-shows-keys]");
+  button?.addEventListener("click", () => {
+    // The menu with the button closes: the focus comes back to what opens the menu.
+    button.closest("details")?.querySelector("summary")?.focus();
+    show("[data-keys-list]");
+  });
 }
 
 const isDialogOpen = () => document.querySelector("dialog[open]") !== null;

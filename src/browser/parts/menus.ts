@@ -1,6 +1,9 @@
-/** The menus of the header close as those of a desktop do; without scripts, their button closes them. */
+/**
+ * The menus of the header close as those of a desktop do, and so do the questions that cover the rows below them. Without scripts,
+ * their button closes them.
+ */
 export function enableMenus(): void {
-  const openMenu = () => document.querySelector<HTMLDetailsElement>(".menu[open]");
+  const openMenu = () => document.querySelector<HTMLDetailsElement>(".menu[open], .table .confirm[open]");
   const closeUnlessIn = (target: EventTarget | null) => {
     const menu = openMenu();
     if (menu !== null && target instanceof Node && !menu.contains(target)) menu.open = false;
