@@ -159,6 +159,32 @@ describe.each([
   });
 });
 
+it("a row is named after its label, its problem describes its fields, and the focus stays when a row is removed", async () => {
+  const { page } = await site.visit();
+  await page.goto("/");
+  await page.getByRole("button", { name: texts.add }).click();
+  await page.getByRole("button", { name: texts.templates.login }).click();
+  const { address, user, password: secretLabel, code } = texts.labels;
+  const row = (name: string) => page.getByRole("group", { name, exact: true });
+  const focusedRow = () => page.evaluate(() => document.activeElement?.closest(".field-row")?.ariaLabel);
+  await row(code).getByRole("button", { name: texts.remove }).press("Enter");
+  expect(await focusedRow()).toBe(secretLabel);
+  await row(address).getByRole("button", { name: texts.remove }).press("Enter");
+  expect(await focusedRow()).toBe(user);
+  for (const _row of [user, secretLabel]) await page.keyboard.press("Enter");
+  expect(await page.locator(".field-row").count()).toBe(0);
+  // The button that adds one.
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("PIN");
+
+  await newPushForm(page).submit.click();
+  await page.getByText(texts.problems.value_missing).waitFor();
+  const value = row("PIN").getByLabel(texts.value);
+  expect(await value.evaluate((field) => field === document.activeElement)).toBe(true);
+  const description = await value.getAttribute("aria-describedby");
+  expect(await page.locator(`#${description}`).textContent()).toBe(texts.problems.value_missing);
+});
+
 it("another kind and a text instead keep what was typed", async () => {
   const { page } = await site.visit();
   await page.goto("/");

@@ -12,6 +12,7 @@ class FieldEditor {
   readonly #form: HTMLFormElement;
   readonly #listening = new AbortController();
   #isTried = false;
+  #added = 0;
 
   constructor(root: HTMLElement, stored: HTMLInputElement, form: HTMLFormElement) {
     this.#root = root;
@@ -46,13 +47,23 @@ class FieldEditor {
     const { template } = button.dataset;
     if (template !== undefined) this.#useTemplate(JSON.parse(template));
     else if (button.matches("[data-add]")) this.#add()?.querySelector<HTMLElement>("[data-label]")?.focus();
-    else if (button.matches("[data-remove]")) button.closest(".field-row")?.remove();
+    else if (button.matches("[data-remove]")) this.#remove(button);
     else if (button.matches("[data-use-text]")) {
       this.#close();
       this.#text?.focus();
       return;
     }
     this.#update();
+  }
+
+  #remove(button: HTMLElement): void {
+    const row = button.closest<HTMLElement>(".field-row");
+    if (row === null) return;
+    const at = this.#rows.indexOf(row);
+    row.remove();
+    // The focus would be lost with the button.
+    const next = this.#rows[Math.min(at, this.#rows.length - 1)]?.querySelector<HTMLElement>("[data-remove]");
+    (next ?? this.#root.querySelector<HTMLElement>("[data-add]"))?.focus();
   }
 
   /** The fields of a preset, once. */
@@ -87,6 +98,16 @@ class FieldEditor {
       type.value = field.type;
       value.value = field.value;
     }
+    // All rows have controls of the same names.
+    row.role = "group";
+    const problem = row.querySelector("[data-row-problem]");
+    if (problem !== null) {
+      this.#added += 1;
+      problem.id = `field_row_${this.#added}_problem`;
+      for (const control of row.querySelectorAll("[data-label], [data-value]")) {
+        control.setAttribute("aria-describedby", problem.id);
+      }
+    }
     this.#root.querySelector("[data-rows]")?.append(row);
     return row;
   }
@@ -97,6 +118,7 @@ class FieldEditor {
   }
 
   #update(): void {
+    for (const row of this.#rows) row.ariaLabel = partsOf(row).label.value;
     const fields = this.#filled().map(fieldOf);
     this.#stored.value = fields.length === 0 ? "" : JSON.stringify(fields);
     if (this.#isTried) this.#showProblems();
