@@ -36,6 +36,11 @@ function sizeParts(unit: (typeof units)[number]): Intl.NumberFormatOptions {
   return { style: "unit", unit, unitDisplay: isByte ? "long" : "short", maximumFractionDigits: isByte ? 0 : 1 };
 }
 
+/** Joins a number and its unit, which some languages separate by a space where a line may end. */
+function unbroken(quantity: string): string {
+  return quantity.replaceAll(" ", "\u00a0");
+}
+
 export type Formats = ReturnType<typeof formatsFor>;
 
 /** How one language writes numbers, sizes and times. @param tag BCP 47, with Unicode extensions where wanted (`ar-u-nu-latn`). */
@@ -55,7 +60,7 @@ export function formatsFor(tag: string) {
     /** Binary multiples under their everyday names: 1024 bytes are 1 kB. */
     bytes(count: number): string {
       const step = count < 1024 ? 0 : Math.min(Math.floor(Math.log2(count) / 10), units.length - 1);
-      return sizes[step]?.().format(count / 1024 ** step) ?? numbers().format(count);
+      return unbroken(sizes[step]?.().format(count / 1024 ** step) ?? numbers().format(count));
     },
     /** In the largest unit of which it is at least one: "30 seconds", "1.5 hours". */
     duration(ms: number): string {
@@ -63,7 +68,7 @@ export function formatsFor(tag: string) {
         0,
         durationSteps.findLastIndex(({ unitMs }) => ms >= unitMs),
       );
-      return durations[step]?.().format(ms / (durationSteps[step]?.unitMs ?? 1)) ?? numbers().format(ms);
+      return unbroken(durations[step]?.().format(ms / (durationSteps[step]?.unitMs ?? 1)) ?? numbers().format(ms));
     },
     /** A chosen time in whole units: "45 minutes", "6 hours", "3 days", "2 weeks", "30 days". */
     timeSpan(minutes: number): string {

@@ -98,11 +98,11 @@ describe("values in a sentence", () => {
 });
 
 describe("formats", () => {
-  it("write sizes in binary steps", () => {
-    expect(en.formats.bytes(0)).toBe("0 bytes");
-    expect(en.formats.bytes(1_536)).toBe("1.5 kB");
+  it("write sizes in binary steps, with a unit that stays on the line of its number", () => {
+    expect(en.formats.bytes(0)).toBe("0\u00a0bytes");
+    expect(en.formats.bytes(1_536)).toBe("1.5\u00a0kB");
     expect(de.formats.bytes(4 * 2 ** 30)).toBe("4\u00a0GB");
-    expect(en.formats.bytes(2 ** 60)).toBe("1,048,576 TB");
+    expect(en.formats.bytes(2 ** 60)).toBe("1,048,576\u00a0TB");
   });
 
   it("write times in UTC with the time zone's name", () => {

@@ -88,3 +88,17 @@ it("addresses in the audit trail are shown alike on a phone, whatever happened: 
   const clipped = await labels.evaluateAll((found) => found.map((label) => getComputedStyle(label).clipPath));
   expect(clipped).toEqual(["inset(50%)", "inset(50%)"]);
 });
+
+it("a label and its colon stay together in French", async () => {
+  const { urlToken } = await site.push({ payload: "secret" }, "owned");
+  const { page } = await site.visit({ locale: "fr", signedIn: true, viewport: { width: 360, height: 800 } });
+  const content = (selector: string, pseudo: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((element, name) => getComputedStyle(element, name).content, pseudo);
+  await page.goto(`/p/${urlToken}/edit`);
+  expect(await content(".facts-inline dt", "::after")).toBe('"\u00a0:"');
+  await page.goto("/p");
+  expect(await content("td[data-label]", "::before")).toMatch(/\w\u00a0: "$/);
+});

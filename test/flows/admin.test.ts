@@ -388,6 +388,18 @@ test("the groups of settings have titles in the language of the page, in English
   }
 });
 
+test("a size stays on one line with its unit, and so do a label and its colon in French", async () => {
+  const { root } = await openAdministered();
+  const overview = async (locale: string) => (await root.get(`/admin?locale=${locale}`)).body;
+  // The space between them, as each language writes it.
+  for (const locale of ["en", "fr", "ja"]) expect(await overview(locale)).toMatch(/\d[\u00a0\u202f][GT][Bo]/);
+  for (const { locale } of languages) expect(await overview(locale.tag)).not.toMatch(/\d \p{L}*[GT][Bo]/u);
+  expect((await root.get("/admin/pushes?locale=fr")).body).toContain("Propriétaire\u00a0: Adresse e-mail");
+  const { location } = await root.post("/admin/groups", { name: "Ops" });
+  const asked = await root.post(`${location}/delete?locale=fr`);
+  expect(asked.body).toContain('Supprimer le groupe\u00a0: <bdi translate="no">Ops</bdi>');
+});
+
 test("an email whose link has expired is not sent again", async () => {
   const { fixture, root, failedMailId } = await openAdministered();
   fixture.clock.advance(90 * 60_000);

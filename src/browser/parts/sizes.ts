@@ -10,7 +10,8 @@ export function formatSize(bytes: number, tag: string, per: "" | "-per-second" =
     unitDisplay: step === 0 ? "long" : "short",
     maximumFractionDigits: 1,
   });
-  return format.format(bytes / 1024 ** step);
+  // Number and unit stay in one line, as in the sizes that the server writes.
+  return format.format(bytes / 1024 ** step).replaceAll(" ", "\u00a0");
 }
 
 /** @param template a message of the server with each name in braces. */

@@ -54,11 +54,7 @@ export function deletionView(model: DeletionModel, page: PageContext): Page {
     <AdminFrame page={page} current="groups" lead={admin.groupsLead} asksFirstAt={path}>
       <Card
         id="delete"
-        heading={
-          <>
-            {text.delete}: <bdi translate={untranslated}>{group.name}</bdi>
-          </>
-        }
+        heading={admin.actionOn.parts({ action: text.delete, name: <bdi translate={untranslated}>{group.name}</bdi> })}
       >
         <PostForm class="form form-narrow" action={`${path}/delete`}>
           <input type="hidden" name="confirmed" value={deletionMark(model)} />

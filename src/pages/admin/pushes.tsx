@@ -121,7 +121,7 @@ function pushesPath(filter: PushesFilter): string {
 
 export function pushesView(model: PushesModel, page: PageContext): Page {
   const { messages } = page;
-  const { admin, dashboard } = messages;
+  const { admin, dashboard, problems } = messages;
   const { filter, pushes, nextBeforeId } = model;
   return (
     <AdminFrame page={page} current="pushes" lead={admin.pushesLead}>
@@ -142,7 +142,12 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
         search={{
           submit: admin.search,
           filters: [
-            { name: "owner", label: admin.owner, hint: `${admin.owner}: ${admin.ownerHint}`, value: filter.owner },
+            {
+              name: "owner",
+              label: admin.owner,
+              hint: problems.of({ field: admin.owner, problem: admin.ownerHint }),
+              value: filter.owner,
+            },
             kindFilter(filter.kind, messages),
             {
               name: "state",

@@ -386,26 +386,20 @@ interface ProofModel {
 
 /** Asks the administrator to prove the action, posted to the path that the first form was posted to. */
 export function proofView({ action, userId, subject, email, proof, problem }: ProofModel, page: PageContext): Page {
-  const { admin, edit } = page.messages;
+  const { admin, edit, problems } = page.messages;
   const [label, explanation] = textsOf(action, page.messages);
   const path = userId === null ? adminPaths.users : userPath(userId);
   return (
     <AdminFrame page={page} current="users" lead={admin.usersLead} scripts={["passkeys.js"]} asksFirstAt={path}>
       <Card
         id="prove"
-        heading={
-          <>
-            {label}: <bdi translate={untranslated}>{subject}</bdi>
-          </>
-        }
+        heading={admin.actionOn.parts({ action: label, name: <bdi translate={untranslated}>{subject}</bdi> })}
       >
         <PostForm class="form form-narrow" action={userId === null ? path : `${path}/${action}`}>
           {email !== "" && <input type="hidden" name="email" value={email} />}
           <p>{explanation}</p>
           {takesEmail(action) && (
-            <p>
-              {admin.newEmail}: <bdi translate={untranslated}>{email}</bdi>
-            </p>
+            <p>{problems.of.parts({ field: admin.newEmail, problem: <bdi translate={untranslated}>{email}</bdi> })}</p>
           )}
           {proof !== null && <ProofFields id="proof" offered={proof} problem={problem} />}
           <FormEnd
