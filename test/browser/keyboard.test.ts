@@ -237,6 +237,7 @@ interface Sight {
   readonly name: string;
   /** From the top of the page, in CSS pixels. */
   readonly top: number;
+  readonly bottom: number;
   /** What covers the middle of the focused element; "": nothing. "outside": it is not in the window. */
   readonly coveredBy: string;
 }
@@ -249,11 +250,18 @@ async function walk(page: Page, key: "Tab" | "Shift+Tab"): Promise<readonly Sigh
     const sight = await page.evaluate(() => {
       const focused = document.activeElement;
       if (focused === null || focused === document.body) return null;
-      const { left, top, width, height } = focused.getBoundingClientRect();
+      const isHidden = focused instanceof HTMLInputElement && focused.matches(".visually-hidden");
+      const shown = (isHidden ? focused.labels?.[0] : undefined) ?? focused;
+      const { left, top, bottom, width, height } = shown.getBoundingClientRect();
       const found = document.elementFromPoint(left + width / 2, top + height / 2);
-      const isOwn = found !== null && (focused.contains(found) || found.contains(focused));
-      const name = focused.getAttribute("aria-label") ?? focused.textContent?.trim() ?? "";
-      return { name, top: top + scrollY, coveredBy: isOwn ? "" : (found?.outerHTML.slice(0, 60) ?? "outside") };
+      const isOwn = found !== null && (shown.contains(found) || found.contains(shown));
+      const name = focused.getAttribute("aria-label") ?? shown.textContent?.trim() ?? "";
+      return {
+        name,
+        top: top + scrollY,
+        bottom: bottom + scrollY,
+        coveredBy: isOwn ? "" : (found?.outerHTML.slice(0, 60) ?? "outside"),
+      };
     });
     if (sight === null) return passed;
     passed.push(sight);
@@ -261,6 +269,9 @@ async function walk(page: Page, key: "Tab" | "Shift+Tab"): Promise<readonly Sigh
 }
 
 const covered = (passed: readonly Sight[]) => passed.filter(({ coveredBy }) => coveredBy !== "");
+
+/** What is above that which had the focus before. */
+const backwards = (passed: readonly Sight[]) => passed.filter(({ bottom }, at) => bottom <= (passed[at - 1]?.top ?? 0));
 
 describe("what has the focus is in sight", () => {
   const phone = { viewport: { width: 360, height: 800 } } as const;
@@ -297,6 +308,17 @@ describe("what has the focus is in sight", () => {
     expect(await question.getAttribute("open")).toBeNull();
   });
 
+  it("and moves down on the page of a link, with its code, message and sheet", async () => {
+    const { path } = await site.push({ payload: "x", deletable_by_viewer: true });
+    const { page } = await site.visit(phone);
+    await page.goto(`${path.replace(/\/r$/, "")}/preview`);
+    for (const panel of await page.locator(".panel-toggle input").all()) await panel.press("Space");
+    await page.locator(".site-header a").first().focus();
+    const passed = await walk(page, "Tab");
+    expect(passed.map(({ name }) => name)).toContain(en.created.saveCode({ format: "SVG" }));
+    expect(backwards(passed)).toEqual([]);
+  });
+
   it("and moves down on a phone: an opened question is before the buttons that are below it", async () => {
     const { page } = await site.visit({ ...phone, signedIn: "administrator" });
     await page.goto("/admin/users");
@@ -309,8 +331,7 @@ describe("what has the focus is in sight", () => {
         heading.tabIndex = -1;
         heading.focus();
       });
-      const tops = (await walk(page, "Tab")).map(({ top }) => top);
-      expect(tops).toEqual(tops.toSorted((a, b) => a - b));
+      expect(backwards(await walk(page, "Tab"))).toEqual([]);
       await summary.press("Enter");
     }
   });

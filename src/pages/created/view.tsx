@@ -45,15 +45,12 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
         {hasSealedLabels(model.labels) && <SealedLabels labels={model.labels} />}
         <div class="handover stack">
           {/* Password Pusher's browser extension shows the first SVG of this page as the code. */}
-          <div class="qr">
-            <figure class="qr-frame">
-              <div id="qr_code" data-part>
-                <QrCode text={link} label={created.qr} />
-              </div>
-              <figcaption dir="auto">{nameOf(page.theme)}</figcaption>
-            </figure>
-            <CodeFiles model={model} />
-          </div>
+          <figure class="qr-frame">
+            <div id="qr_code" data-part>
+              <QrCode text={link} label={created.qr} />
+            </div>
+            <figcaption dir="auto">{nameOf(page.theme)}</figcaption>
+          </figure>
           <div class="card link-card">
             <LinkToHandOut link={link} />
             <Actions model={model} />
@@ -63,6 +60,7 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
               <RecipientLanguage path={model.previewPath} recipient={recipient} />
             </div>
           </div>
+          <CodeFiles model={model} />
         </div>
       </WithKey>
       {model.mailForm !== null && <MailSection form={model.mailForm} />}
@@ -176,7 +174,7 @@ function CodeFiles({ model: { previewPath, recipientTag, endToEnd } }: { readonl
   const { created } = useMessages();
   const recipient = recipientTag === null ? "" : `&recipient=${recipientTag}`;
   return (
-    <p class="line no-print">
+    <p class="line code-files no-print">
       {(["svg", "png"] as const).map((format) => (
         <a
           key={format}
