@@ -4,6 +4,7 @@ import { parseNetwork } from "../base/networks.ts";
 import type { CommandDeps } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { getUser, withAccounts } from "./open-domain.ts";
+import { printOnce } from "./print-once.ts";
 import { getConfig } from "./settings.ts";
 
 export function addTokenCommands(program: Command, deps: CommandDeps): void {
@@ -47,7 +48,8 @@ function addCreate(token: Command, { io }: CommandDeps): void {
         const user = await getUser(accounts, email);
         const scopes = scope.length === 0 ? allScopes : scope;
         const made = await accounts.createToken(user.id, name, { scopes, expiresInDays: expiresIn, networks: network });
-        io.stdout(`${made.token}\n`);
+        const revoke = `token revoke --email ${user.email} --id ${made.apiToken.id}`;
+        await printOnce(`${made.token}\n`, `Nobody has seen the token: end it with "${revoke}".`, io);
       });
     });
 }

@@ -12,6 +12,7 @@ import type { CommandDeps } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { mailIsOff } from "./mail.ts";
 import { getUser, refuseWithoutData, shell, withAccounts, withDomain } from "./open-domain.ts";
+import { printOnce } from "./print-once.ts";
 import { readLine } from "./read-line.ts";
 import { getConfig } from "./settings.ts";
 
@@ -37,7 +38,7 @@ function addBreakGlass(user: Command, { io }: CommandDeps): void {
         if (link.outcome !== "made") throw new CommandRefused(breakGlassRefusals[link.outcome]);
         const path = `${breakGlassPath}?token=${link.token}`;
         const base = config.singleSignOn?.baseUrl ?? config.overrideBaseUrl ?? "";
-        io.stdout(`${base}${path}\n`);
+        await printOnce(`${base}${path}\n`, "Make another link, which replaces this one.", io);
         if (base === "") io.stderr("Open this path at the address of the server.\n");
         io.stderr(
           link.informed === 0
@@ -89,10 +90,14 @@ function addCreate(user: Command, { io }: CommandDeps): void {
         const made = await (how === "mailLink"
           ? accounts.inviteUser({ ...wanted, language: null }, entryOf)
           : accounts.createUser({ ...wanted, password }, entryOf));
-        io.stdout(`Created user ${made.email}${made.admin ? ", an administrator" : ""}.\n`);
+        const created = `Created user ${made.email}${made.admin ? ", an administrator" : ""}.\n`;
+        if (how === "showPassword") {
+          const shown = `${created}Password, not shown again: ${password}\nAsk the user to change it.\n`;
+          return await printOnce(shown, 'The user was created. Set another password with "user set-password".', io);
+        }
+        io.stdout(created);
         if (signOnOnly) io.stdout("The account is linked at the user's first single sign-on with this address.\n");
         if (how === "mailLink") io.stdout("The server mails the link. It is valid for 3 days and works once.\n");
-        if (how === "showPassword") io.stdout(`Password, not shown again: ${password}\nAsk the user to change it.\n`);
       });
     });
 }

@@ -36,6 +36,22 @@ it("a password can be typed at a terminal, where the input does not end after th
   expect(exitCode).toBe(0);
 });
 
+it("what is shown once and cannot be written is said to be lost, with what to do", async () => {
+  const { environment, run } = await startDomain();
+  const toFullDisk = ["/bin/sh", "-c", 'exec "$@" > /dev/full', "sh"];
+  const lost = (argv: string) => runProgram(argv.split(" "), environment, "", toFullDisk);
+  const noSpace = "Standard output cannot be written (no space left on device).";
+  expect(await lost(`token create --email ${email} --name deploy`)).toMatchObject({
+    exitCode: 1,
+    stderr: `${noSpace} Nobody has seen the token: end it with "token revoke --email ${email} --id 1".\n`,
+  });
+  expect(await lost("user create --email b@example.com --show-password")).toMatchObject({
+    exitCode: 1,
+    stderr: `${noSpace} The user was created. Set another password with "user set-password".\n`,
+  });
+  expect((await run(["user", "list"])).stdout).toContain("b@example.com");
+});
+
 describe("operator commands next to a running server", () => {
   it("create a token that works at once, and revoke it at once", async () => {
     const { origin, run } = await startDomain();

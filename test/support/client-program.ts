@@ -101,7 +101,6 @@ async function runHere(
   try {
     const exitCode = await runCommand(argv, {
       stdout: (text) => print(harmless(text, "\n\t")),
-      exact: print,
       pipe: async (bytes) => void stdout.push(bytes),
       stderr: (text) => {
         stderr += harmless(text, "\n\t");

@@ -529,16 +529,34 @@ describe("what fails is said in a sentence, with its exit code:", () => {
     const program = signedIn();
     writeFileSync(join(program.folder, "a.bin"), Buffer.alloc(3_000_000));
     const link = (await program.run(["push", "a.bin"])).stdout.trim();
-    for (const argv of [["push"], ["list"], ["generate"], ["--help"], ["open", link, "--output", "-"]]) {
+    const text = (await program.run(["push"], { stdin: "x" })).stdout.trim();
+    const refusals = [
+      [["list"], ""],
+      [["generate"], ""],
+      [["--help"], ""],
+      [["open", link, "--output", "-"], ""],
+      [["push"], " The push was created, and its link is lost."],
+      [["push", "--json"], " The push was created, and its link is lost."],
+      [["open", text], " The view is spent, so what was not written is lost."],
+      [["open", text, "--json"], " The view is spent, so what was not written is lost."],
+    ] as const;
+    for (const [argv, lost] of refusals) {
       expect(await program.run(argv, { stdin: "x", stdoutFile: "/dev/full" })).toMatchObject({
         exitCode: 1,
-        stderr: "Standard output cannot be written (no space left on device).\n",
+        stderr: `Standard output cannot be written (no space left on device).${lost}\n`,
       });
     }
     const child = program.start(["open", link, "--output", "-"]);
     child.stdout.once("data", () => child.stdout.destroy());
     const [[exitCode], said] = await Promise.all([once(child, "close"), textOf(child.stderr)]);
-    expect([exitCode, said]).toEqual([1, "Standard output was closed before the end of the file.\n"]);
+    expect([exitCode, said]).toEqual([1, "Standard output was closed before everything was written.\n"]);
+    const closed = program.start(["open", text]);
+    closed.stdout.destroy();
+    const [[closedCode], saidOfView] = await Promise.all([once(closed, "close"), textOf(closed.stderr)]);
+    expect([closedCode, saidOfView]).toEqual([
+      1,
+      "Standard output was closed before everything was written. The view is spent, so what was not written is lost.\n",
+    ]);
   });
 
   test.each([

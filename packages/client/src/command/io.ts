@@ -4,9 +4,7 @@ import type { ClientErrorCode } from "../errors.ts";
 export interface CommandIo {
   /** For people: texts of a server cannot change the terminal, see `process-io.ts`. */
   readonly stdout: (text: string) => void;
-  /** For programs: the very text. */
-  readonly exact: (text: string) => void;
-  /** Resolves when the reader has taken the bytes. @throws if the reader is gone. */
+  /** For programs: the very bytes. Resolves when the reader has taken them. @throws CommandRefused if it does not. */
   readonly pipe: (bytes: Uint8Array) => Promise<void>;
   /** For people, like `stdout`. */
   readonly stderr: (text: string) => void;

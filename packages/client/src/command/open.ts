@@ -14,6 +14,7 @@ import {
   pushArgument,
 } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, type RunVerb, textOf } from "./io.ts";
+import { printOnce } from "./print-once.ts";
 import { answerToOpen } from "./request.ts";
 import { saveFile } from "./saved-files.ts";
 import { type Connection, connectForPush } from "./settings.ts";
@@ -50,14 +51,14 @@ export const open: RunVerb = async (given, io) => {
       return exitCodes.ok;
     }
   }
-  const isFound =
+  let isFound =
     wanted === undefined
-      ? isSet(given, "json") || printSecret(opened.payload, io)
+      ? isSet(given, "json") || (await printSecret(opened.payload, io))
       : await printField(selectField(opened.fields ?? [], wanted, Date.now()), opened, folder, io);
   const saved = await saveFiles(client, opened.files, folder === "-" ? "." : folder, io);
   if (isSet(given, "json")) {
     const { files: _addresses, ...push } = opened;
-    io.stdout(jsonText({ ...push, files: saved }));
+    isFound = await printOnce(jsonText({ ...push, files: saved }), isLost, io);
   }
   return isFound && saved.every((file) => file.saved_as !== null) ? exitCodes.ok : exitCodes.failed;
 };
@@ -102,7 +103,7 @@ async function saveFiles(
 
 /** The view is spent, so a wrong label must not lose the secret. @returns whether the value was printed. */
 async function printField(found: Found, opened: Retrieved, folder: string, io: CommandIo): Promise<boolean> {
-  if ("value" in found) return printSecret(found.value, io);
+  if ("value" in found) return await printSecret(found.value, io);
   io.stderr(`${found.problem} The view is spent, so the whole secret is kept.\n`);
   const { payload } = opened;
   // A program that reads standard input wants one value, and no other text.
@@ -116,7 +117,7 @@ async function printField(found: Found, opened: Retrieved, folder: string, io: C
       return false;
     }
   }
-  printSecret(payload, io);
+  await printSecret(payload, io);
   return false;
 }
 
@@ -156,7 +157,7 @@ async function retrieve(client: Connection["client"], push: string, given: strin
     } catch (error) {
       const isWrong = error instanceof ClientError && error.code === "wrong_passphrase";
       if (isWrong && error.sealedText !== undefined) {
-        io.exact(error.sealedText);
+        await io.pipe(Buffer.from(error.sealedText));
         io.stderr(
           "The view is spent. Standard output has the sealed text: the age tool opens it with the passphrase and the key.\n",
         );
@@ -170,13 +171,12 @@ async function retrieve(client: Connection["client"], push: string, given: strin
   }
 }
 
+const isLost = "The view is spent, so what was not written is lost.";
+
 /** Programs get the very text. A terminal gets no control characters, and a line end after the last line. */
-function printSecret(payload: string | null, io: CommandIo): true {
+async function printSecret(payload: string | null, io: CommandIo): Promise<boolean> {
   if (payload === null) return true;
-  if (!io.terminals.stdout) {
-    io.exact(payload);
-    return true;
-  }
+  if (!io.terminals.stdout) return await printOnce(payload, isLost, io);
   const shown = harmless(payload, "\n\t");
   if (shown !== payload.replaceAll("\r\n", "\n")) {
     io.stderr("The text has control characters, which are replaced here. A pipe or a file gets them as they are.\n");

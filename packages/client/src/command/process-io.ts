@@ -30,7 +30,6 @@ export function processIo(): CommandIo {
   const interrupt = () => controller.abort(new Error("Interrupted."));
   return {
     stdout: (text) => process.stdout.write(harmless(text, "\n\t")),
-    exact: (text) => process.stdout.write(text),
     stderr: (text) => process.stderr.write(harmless(text, "\n\t")),
     status: (line) => process.stderr.write(`\r\u001b[K${harmless(line)}`),
     pipe: (bytes) => {
@@ -50,6 +49,6 @@ export function processIo(): CommandIo {
 
 function outputProblem({ code = "" }: NodeJS.ErrnoException): string {
   return code === "EPIPE"
-    ? "Standard output was closed before the end of the file."
+    ? "Standard output was closed before everything was written."
     : `Standard output cannot be written (${systemReason(code)}).`;
 }

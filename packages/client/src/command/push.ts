@@ -17,6 +17,7 @@ import {
   textsOf,
   yesOrNo,
 } from "./io.ts";
+import { printOnce } from "./print-once.ts";
 import { type Connection, connect } from "./settings.ts";
 import { harmless, jsonText, progressOn } from "./text.ts";
 
@@ -60,12 +61,11 @@ export const push: RunVerb = async (given, io) => {
   if (fields.sender_shown === true && made.sender_shown !== true) {
     io.stderr("warning: this server does not show the sender.\n");
   }
-  if (isSet(given, "json")) {
-    const { passphrase: _sent, ...shown } = made;
-    io.stdout(jsonText(shown));
-    return exitCodes.ok;
-  }
-  io.stdout(`${harmless(made.html_url)}\n`);
+  const { passphrase: _sent, ...shown } = made;
+  const isJson = isSet(given, "json");
+  const result = isJson ? jsonText(shown) : `${harmless(made.html_url)}\n`;
+  if (!(await printOnce(result, "The push was created, and its link is lost.", io))) return exitCodes.failed;
+  if (isJson) return exitCodes.ok;
   if (io.terminals.stdout) {
     const until = made.expires_at ?? `${made.expire_after_days} days from now`;
     io.stderr(`It can be opened ${made.views_remaining} times until ${until}.\n`);
