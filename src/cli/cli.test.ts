@@ -17,6 +17,16 @@ const commands = [
   ["doctor"],
 ];
 
+it("a HOST whose name cannot be resolved is named", async () => {
+  const lookup = { code: "ENOTFOUND", syscall: "getaddrinfo", hostname: "push.invalid" };
+  const serve = () => Promise.reject(Object.assign(new Error("getaddrinfo ENOTFOUND push.invalid"), lookup));
+  expect(await makeTestCli({ serve }).run(["serve"])).toMatchObject({
+    exitCode: 1,
+    stderr:
+      "The server cannot listen on push.invalid (its name cannot be resolved): check HOST and PWP__PUBLIC_GATEWAY_HOST.\n",
+  });
+});
+
 describe("the command line", () => {
   it.each(commands.map((command) => [command.join(" "), command] as const))("explains %s", async (name, command) => {
     const help = await makeTestCli().run([...command, "--help"]);

@@ -46,7 +46,11 @@ export function sentenceOf(error: unknown): string {
 function systemRefusal(error: Error): string | undefined {
   const code = systemErrorCode(error);
   if (code === undefined) return undefined;
-  const { syscall, path, address, port } = { ...error } as Readonly<Record<string, unknown>>;
+  const { syscall, path, address, port, hostname } = { ...error } as Readonly<Record<string, unknown>>;
+  // All other names are looked up by what reports its own problems.
+  if (syscall === "getaddrinfo") {
+    return `The server cannot listen on ${hostname} (${systemReason(error)}): check HOST and PWP__PUBLIC_GATEWAY_HOST.`;
+  }
   if (syscall === "listen") {
     const listenAddress = port === undefined ? `${address}` : `${address} port ${port}`;
     const reason = code === "EADDRINUSE" ? "another process already listens there" : systemReason(error);

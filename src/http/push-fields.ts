@@ -333,10 +333,13 @@ function isBase64(text: string, decoded: Buffer): boolean {
 function assertSize(payload: string, bytesMax: number, files: readonly DecodedFile[]): void {
   // A UTF-16 code unit takes at most three bytes, so only a long payload has to be measured.
   if (payload.length * 3 > bytesMax && Buffer.byteLength(payload) > bytesMax) {
-    throw new AppError("too_large", `The payload may have ${bytesMax} bytes.`);
+    throw new AppError("too_large", `The payload may have at most ${bytesMax} bytes.`);
   }
   if (files.reduce((sum, file) => sum + file.bytes.length, 0) > jsonFilesBytesMax) {
-    throw new AppError("too_large", `Files inside JSON may have ${jsonFilesBytesMax} bytes. Send a multipart form.`);
+    throw new AppError(
+      "too_large",
+      `Files inside JSON may have at most ${jsonFilesBytesMax} bytes. Send a multipart form.`,
+    );
   }
 }
 

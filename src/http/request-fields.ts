@@ -124,7 +124,7 @@ export async function receiveAnswer(
     refuseProblems(problems);
     const isSealed = encryption === "age";
     if (!isSealed && Buffer.byteLength(payload) > payloadBytesMax) {
-      throw new AppError("too_large", `The payload may have ${payloadBytesMax} bytes.`);
+      throw new AppError("too_large", `The payload may have at most ${payloadBytesMax} bytes.`);
     }
     if (isSealed && files !== undefined && files.sealedHere.length > 0) {
       throw new AppError("invalid_request", "Send the field encryption before the files.");

@@ -27,13 +27,13 @@ export function readStoredFields({ payload, payloadFormat }: StoredPayload): rea
 
 const sentences: Readonly<Record<FieldProblem["problem"], string>> = {
   count: `must be 1 to ${fieldLimits.count} fields.`,
-  text_long: `together may have ${fieldLimits.text} characters.`,
+  text_long: `together may have at most ${fieldLimits.text} characters.`,
   label_missing: "the label is empty.",
-  label_long: `the label may have ${fieldLimits.label} characters.`,
+  label_long: `the label may have at most ${fieldLimits.label} characters.`,
   label_characters: "the label has a character that is not shown.",
   label_twice: "the label is used twice.",
   value_missing: "the value is empty.",
-  value_long: `the value may have ${fieldLimits.value} characters.`,
+  value_long: `the value may have at most ${fieldLimits.value} characters.`,
   value_characters: "the value contains a lone surrogate, which is not a character.",
   otp:
     "the value must be otpauth://totp/ with a base32 secret, SHA1, SHA256 or SHA512, 6 or 8 digits, and a period of 15 to " +

@@ -93,7 +93,7 @@ export async function findRequestProblems(
   if (!encryptionCheckShape.test(request.encryptionCheck))
     problems.encryptionCheck = ["must be 32 hexadecimal digits in lower case."];
   if (request.identitySealed.length > identitySealedCharactersMax) {
-    problems.identitySealed = [`may have ${identitySealedCharactersMax} characters.`];
+    problems.identitySealed = [`may have at most ${identitySealedCharactersMax} characters.`];
   } else if (request.identitySealed !== "" && findLock(request.identitySealed) !== "passphrase") {
     problems.identitySealed = ["must be an armored age file under a passphrase."];
   }
@@ -130,5 +130,5 @@ function checkText(
   const length = codePointsUpTo(max + 1, text);
   if (!text.isWellFormed()) problems[field] = ["contains a lone surrogate, which is not a character."];
   else if (min > 0 && !isSeen(text)) problems[field] = ["can't be blank."];
-  else if (length > max) problems[field] = [`may have ${max} characters.`];
+  else if (length > max) problems[field] = [`may have at most ${max} characters.`];
 }

@@ -354,7 +354,7 @@ test("each wrong field is named", async () => {
   await expect(fixture.domain.requests.create(all, owner)).rejects.toMatchObject({
     fields: {
       title: ["can't be blank."],
-      note: ["may have 4096 characters."],
+      note: ["may have at most 4096 characters."],
       wantsText: ["must be true if no files are wanted."],
       answersMax: ["must be between 1 and 100."],
       expireAfterDays: ["must be between 1 and 90."],

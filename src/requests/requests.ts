@@ -391,7 +391,7 @@ async function payloadOf(
     throw invalidFields(details.wantsText ? { payload: ["can't be blank."] } : { files: ["A file is wanted."] });
   }
   const { max } = pushLimits.payloadCharacters.text;
-  if (codePointsUpTo(max + 1, payload) > max) throw invalidFields({ payload: [`may have ${max} characters.`] });
+  if (codePointsUpTo(max + 1, payload) > max) throw invalidFields({ payload: [`may have at most ${max} characters.`] });
   const content = writeAnswer(details.urlToken, { text: payload, files: files?.sealedHere ?? [] });
   return await sealInSlices(content, details.recipient, nextTurn);
 }

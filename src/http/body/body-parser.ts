@@ -16,12 +16,12 @@ export function decodeText(bytes: Buffer): string {
 }
 
 export function bodyTooLarge(bytesMax: number): AppError {
-  return new AppError("too_large", `The body may have ${bytesMax} bytes.`);
+  return new AppError("too_large", `The body may have at most ${bytesMax} bytes.`);
 }
 
 /** @param what names what is too large, in the plural. */
 export function textsTooLarge(what: string, bytesMax: number): AppError {
-  return new AppError("too_large", `${what} may have ${bytesMax} bytes together.`);
+  return new AppError("too_large", `${what} may have at most ${bytesMax} bytes together.`);
 }
 
 export const noBytes = Buffer.alloc(0);

@@ -37,7 +37,8 @@ export class FormFieldCollector {
 
   add(name: string, value: string): void {
     this.#pairs += 1;
-    if (this.#pairs > formPairsMax) throw new AppError("invalid_request", `A form may have ${formPairsMax} fields.`);
+    if (this.#pairs > formPairsMax)
+      throw new AppError("invalid_request", `A form may have at most ${formPairsMax} fields.`);
     const parts = fieldName.exec(name);
     const first = parts?.[1];
     if (first === undefined) return;

@@ -118,7 +118,7 @@ export class MultipartReader {
     await this.#hold(2);
     if (this.#held.subarray(0, 2).equals(Buffer.from("--"))) return undefined;
     this.#parts += 1;
-    if (this.#parts > formPairsMax) throw malformed(`A form may have ${formPairsMax} parts.`);
+    if (this.#parts > formPairsMax) throw malformed(`A form may have at most ${formPairsMax} parts.`);
     const headers = parsePartHeaders(await this.#takeHeaders());
     this.#inPart = true;
     return headers;

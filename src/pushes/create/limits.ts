@@ -143,7 +143,7 @@ function checkEncryption(request: AskedEncryption, kind: KindName, problems: Pro
     addProblem(problems, "passphrase", "must not be sent with encryption: seal the payload under it instead.");
   }
   if (payload.length > pushLimits.sealedCharactersMax) {
-    addProblem(problems, "payload", `may have ${pushLimits.sealedCharactersMax} characters when it is sealed.`);
+    addProblem(problems, "payload", `may have at most ${pushLimits.sealedCharactersMax} characters when it is sealed.`);
   } else if (!(kind === "file" && payload === "") && findLock(payload) === undefined) {
     addProblem(problems, "payload", "must be an armored age file for an X25519 recipient (age1...) or a passphrase.");
   }

@@ -63,7 +63,7 @@ export function nameUnusableFile(problems: readonly string[]): boolean {
 }
 
 export function filesTooLarge({ files }: Pick<Config, "files">): AppError {
-  return new AppError("too_large", `The files of one push may have ${files.pushBytesMax} bytes together.`);
+  return new AppError("too_large", `The files of one push may have at most ${files.pushBytesMax} bytes together.`);
 }
 
 /** @throws AppError not_authenticated when the actor may not create pushes, or not with files. */

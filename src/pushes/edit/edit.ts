@@ -251,6 +251,6 @@ function checkFiles(
   }
   const bytes = [...kept, ...added].reduce((sum, file) => sum + file.sizeBytes, 0);
   if (bytes > pushBytesMax) {
-    throw new AppError("too_large", `The files of one push may have ${pushBytesMax} bytes together.`);
+    throw new AppError("too_large", `The files of one push may have at most ${pushBytesMax} bytes together.`);
   }
 }
