@@ -720,6 +720,15 @@ describe("a server that does not answer as this API is named in words", () => {
   });
 });
 
+test("a token with characters that no token has is a wrong setting, which is named", async () => {
+  const program = makeClientProgram("here", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: "two words" });
+  expect(await program.run(["list"])).toEqual({
+    exitCode: 2,
+    stdout: "",
+    stderr: "SEALPUSH_TOKEN has characters that no API token has.\n",
+  });
+});
+
 test("a password is generated", async () => {
   const program = makeClientProgram("here");
   expect((await program.run(["generate"])).stdout).toMatch(/^\S{20}\n$/);

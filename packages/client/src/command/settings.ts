@@ -55,6 +55,9 @@ export async function connectForPush(push: string, given: Given, io: CommandIo):
 async function connectTo(server: string, io: CommandIo, language?: string): Promise<Connection> {
   warnOfPlainHttp(server, io);
   const fromEnvironment = io.environment.SEALPUSH_TOKEN?.trim() ?? "";
+  if (/[^!-~]/.test(fromEnvironment)) {
+    throw new CommandRefused("SEALPUSH_TOKEN has characters that no API token has.", exitCodes.usage);
+  }
   const token = fromEnvironment === "" ? await findStoredToken(server, io) : fromEnvironment;
   return { client: new SealpushClient({ server, token, language }), hasToken: token !== undefined };
 }
