@@ -1,7 +1,8 @@
 import { type Clock, minuteMs, secondMs } from "../base/clock.ts";
+import { RecentEntries } from "../base/recent-entries.ts";
 import type { RequestCounts, RequestTotal } from "../limits/request-counts.ts";
 import { unansweredOrThrow } from "../limits/shared-limits.ts";
-import type { ChargeKey, ThrottleLimits } from "./throttle.ts";
+import { type ChargeKey, clientsRemembered, type ThrottleLimits } from "./throttle.ts";
 
 interface SharedThrottleDeps {
   readonly limits: ThrottleLimits;
@@ -13,7 +14,6 @@ interface SharedThrottleDeps {
 
 /** The share of a limit that a process admits before it reports to the others. */
 const unreportedShareMax = 1 / 16;
-const clientsMax = 50_000;
 /** After the database has not answered, the process counts alone for this long. */
 const pauseMs = secondMs;
 
@@ -56,17 +56,15 @@ interface ThrottleEntry {
 export function createSharedThrottle(deps: SharedThrottleDeps): ChargeKey {
   const { limits, clock, monotonicMs, counts, onUnanswered } = deps;
   if (limits.minute === 0 && limits.second === 0) return () => 0;
-  const usages = new Map<string, Usage>();
+  const usages = new RecentEntries<string, Usage>(clientsRemembered);
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   function usageOf(key: string, now: number): Usage {
-    const known = usages.get(key);
-    if (known !== undefined) return known;
-    const [oldest] = usages.keys();
-    if (usages.size >= clientsMax && oldest !== undefined) usages.delete(oldest);
-    const created = newUsage(limits, now);
-    usages.set(key, created);
-    return created;
+    const usage = usages.get(key) ?? newUsage(limits);
+    const [minute, second] = usage.windows;
+    if (renew(minute, now)) usages.put(key, usage, now);
+    renew(second, now);
+    return usage;
   }
 
   async function report(key: string, usage: Usage): Promise<void> {
@@ -103,7 +101,6 @@ export function createSharedThrottle(deps: SharedThrottleDeps): ChargeKey {
   return (key) => {
     const now = clock.now();
     const usage = usageOf(key, now);
-    for (const window of usage.windows) renew(window, now);
     const full = usage.windows.find((window) => window.max !== 0 && window.count >= window.max);
     if (full !== undefined) return secondsLeft(full, now);
     usage.passed += 1;
@@ -112,16 +109,20 @@ export function createSharedThrottle(deps: SharedThrottleDeps): ChargeKey {
   };
 }
 
-function newUsage(limits: ThrottleLimits, now: number): Usage {
-  const start = { startedAt: now, count: 0, unreported: 0, fromOthers: 0, number: 0 };
-  const minute = { lengthMs: minuteMs, max: limits.minute, ...start };
-  const second = { lengthMs: secondMs, max: limits.second, ...start };
-  return { windows: [minute, second], passed: 0, reported: 0, reporting: undefined };
+function newUsage({ minute, second }: ThrottleLimits): Usage {
+  const windows = [notBegun(minuteMs, minute), notBegun(secondMs, second)] as const;
+  return { windows, passed: 0, reported: 0, reporting: undefined };
 }
 
-function renew(window: Window, now: number): void {
-  if (now >= window.startedAt && now < window.startedAt + window.lengthMs) return;
+function notBegun(lengthMs: number, max: number): Window {
+  return { lengthMs, max, startedAt: Number.NEGATIVE_INFINITY, count: 0, unreported: 0, fromOthers: 0, number: 0 };
+}
+
+/** @returns whether a new window begins. */
+function renew(window: Window, now: number): boolean {
+  if (now >= window.startedAt && now < window.startedAt + window.lengthMs) return false;
   Object.assign(window, { startedAt: now, count: 0, unreported: 0, fromOthers: 0, number: window.number + 1 });
+  return true;
 }
 
 function enter(window: Window): ThrottleEntry {

@@ -1,4 +1,5 @@
 import { type Clock, minuteMs, secondMs } from "../base/clock.ts";
+import { RecentEntries } from "../base/recent-entries.ts";
 
 export interface ThrottleLimits {
   /** Requests per client in a window of one minute and of one second; 0 is off. */
@@ -41,8 +42,8 @@ interface Usage {
   readonly second: Window;
 }
 
-/** About 10 MB. Beyond it the client that was added first is forgotten. */
-const clientsMax = 50_000;
+/** Clients are put when their longer window begins. 50,000 are about 10 MB. */
+export const clientsRemembered = { max: 50_000, periodMs: minuteMs };
 
 /**
  * Counts per client. A window begins with the first request after the previous window, not with the clock's minute: a
@@ -50,24 +51,12 @@ const clientsMax = 50_000;
  */
 export function createThrottle(limits: ThrottleLimits, clock: Clock): (clientKey: string) => number {
   if (limits.minute === 0 && limits.second === 0) return () => 0;
-  const usages = new Map<string, Usage>();
-
-  function usageOf(key: string, now: number): Usage {
-    const known = usages.get(key);
-    if (known !== undefined) return known;
-    if (usages.size >= clientsMax) {
-      const oldest = usages.keys().next();
-      if (oldest.done !== true) usages.delete(oldest.value);
-    }
-    const usage = { minute: { startedAt: now, count: 0 }, second: { startedAt: now, count: 0 } };
-    usages.set(key, usage);
-    return usage;
-  }
-
+  const usages = new RecentEntries<string, Usage>(clientsRemembered);
   return (key) => {
     const now = clock.now();
-    const { minute, second } = usageOf(key, now);
-    renew(minute, minuteMs, now);
+    const usage = usages.get(key) ?? { minute: notBegun(), second: notBegun() };
+    const { minute, second } = usage;
+    if (renew(minute, minuteMs, now)) usages.put(key, usage, now);
     renew(second, secondMs, now);
     if (limits.minute !== 0 && minute.count >= limits.minute) {
       return Math.max(1, Math.ceil((minute.startedAt + minuteMs - now) / secondMs));
@@ -79,9 +68,17 @@ export function createThrottle(limits: ThrottleLimits, clock: Clock): (clientKey
   };
 }
 
-/** A window that begins in the future was created before the clock was set back. It is dropped, so that no client waits for it. */
-function renew(window: Window, lengthMs: number, now: number): void {
-  if (now >= window.startedAt && now < window.startedAt + lengthMs) return;
+function notBegun(): Window {
+  return { startedAt: Number.NEGATIVE_INFINITY, count: 0 };
+}
+
+/**
+ * A window that begins in the future was created before the clock was set back. It is dropped, so that no client waits for it.
+ * @returns whether a new window begins.
+ */
+function renew(window: Window, lengthMs: number, now: number): boolean {
+  if (now >= window.startedAt && now < window.startedAt + lengthMs) return false;
   window.startedAt = now;
   window.count = 0;
+  return true;
 }

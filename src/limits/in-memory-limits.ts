@@ -1,4 +1,5 @@
 import { clockSpreadMs, secondMs } from "../base/clock.ts";
+import { RecentEntries } from "../base/recent-entries.ts";
 import type { AmountCounter, Charge, Limit, Limits, SlidingCounter } from "./limits.ts";
 
 /** Limits that one process counts by itself, in memory. */
@@ -16,6 +17,11 @@ export function secondsUntil(time: number, now: number): number {
   return Math.max(1, Math.ceil((time - now) / secondMs));
 }
 
+/** What is kept in memory for the keys of a limit. */
+export function remembering<Entry>({ rememberedMax, windowMs }: Limit): RecentEntries<string, Entry> {
+  return new RecentEntries({ max: rememberedMax, periodMs: windowMs });
+}
+
 interface Window {
   readonly startedAt: number;
   count: number;
@@ -23,10 +29,11 @@ interface Window {
 
 class InMemoryWindows implements AmountCounter {
   readonly #limit: Limit;
-  readonly #windows = new Map<string, Window>();
+  readonly #windows: RecentEntries<string, Window>;
 
   constructor(limit: Limit) {
     this.#limit = limit;
+    this.#windows = remembering(limit);
   }
 
   async charge(key: string, now: number, amount = 1): Promise<Charge> {
@@ -51,35 +58,30 @@ class InMemoryWindows implements AmountCounter {
   }
 
   #start(key: string, now: number): Window {
-    this.#windows.delete(key);
-    const [oldest] = this.#windows.keys();
-    if (this.#windows.size >= this.#limit.rememberedMax && oldest !== undefined) this.#windows.delete(oldest);
     const started = { startedAt: now, count: 0 };
-    this.#windows.set(key, started);
+    this.#windows.put(key, started, now);
     return started;
   }
 }
 
 class InMemorySliding implements SlidingCounter {
   readonly #limit: Limit;
-  readonly #charged = new Map<string, number[]>();
+  readonly #charged: RecentEntries<string, number[]>;
 
   constructor(limit: Limit) {
     this.#limit = limit;
+    this.#charged = remembering(limit);
   }
 
   async charge(key: string, now: number): Promise<Charge> {
-    const { max, windowMs, rememberedMax } = this.#limit;
+    const { max, windowMs } = this.#limit;
     const recent = this.#recent(key, now);
     if (recent.length >= max) {
       return { outcome: "refused", retryAfterSeconds: secondsUntil(Math.min(...recent) + windowMs, now) };
     }
     recent.push(now);
-    // Only successful charges refresh the LRU order.
-    this.#charged.delete(key);
-    this.#charged.set(key, recent);
-    const [first] = this.#charged.keys();
-    if (this.#charged.size > rememberedMax && first !== undefined) this.#charged.delete(first);
+    // Only successful charges make it recent again.
+    this.#charged.put(key, recent, now);
     return { outcome: "charged", refund: async () => this.#refund(key, now) };
   }
 

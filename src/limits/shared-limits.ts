@@ -3,7 +3,7 @@ import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Database } from "../database/database.ts";
-import { createInMemoryLimits, secondsUntil } from "./in-memory-limits.ts";
+import { createInMemoryLimits, remembering, secondsUntil } from "./in-memory-limits.ts";
 import type { AmountCounter, Charge, Limit, Limits, SlidingCounter } from "./limits.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import { chargeSliding, numbersPerMs, oldestRecent, refundSliding, removeExpiredAttempts } from "./store/sliding.ts";
@@ -91,19 +91,16 @@ function windowsAt(db: Database, { max, windowMs }: Limit, refundOf: RefundOf): 
 
 /** Reserves `reservedAtOnce` in the shared window and counts it locally until the window may have ended. */
 function countingLocally(limit: Limit, shared: AmountCounter): AmountCounter {
-  const { reservedAtOnce = 0, windowMs, rememberedMax } = limit;
+  const { reservedAtOnce = 0, windowMs } = limit;
   if (reservedAtOnce === 0) return shared;
-  const takenByKey = new Map<string, { amount: number; readonly at: number }>();
+  const takenByKey = remembering<{ amount: number; readonly at: number }>(limit);
 
   function takenFor(key: string, now: number): { amount: number; readonly at: number } {
     const known = takenByKey.get(key);
     // The shared window may have begun up to its length earlier; the rest of an old one is small.
     if (known !== undefined && now >= known.at && now < known.at + windowMs) return known;
     const taken = { amount: 0, at: now };
-    takenByKey.delete(key);
-    const [oldest] = takenByKey.keys();
-    if (takenByKey.size >= rememberedMax && oldest !== undefined) takenByKey.delete(oldest);
-    takenByKey.set(key, taken);
+    takenByKey.put(key, taken, now);
     return taken;
   }
 

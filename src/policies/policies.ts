@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { type KindName, kindNames } from "../base/push-kinds.ts";
+import { RecentEntries } from "../base/recent-entries.ts";
 import type { Config, KindSettings, Range } from "../config/config.ts";
 import type { InTransaction } from "../database/database.ts";
 import { activeRules, combine, noRules, type Policy, type RuleName, ruleNames } from "./policy.ts";
@@ -54,8 +55,11 @@ type Caller = { readonly id: number } | null;
 /** The rules that hold for each caller. */
 export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDeps) {
   const settings: Policy = { ...config.policy, kinds: enabledKinds(config), requests: config.requestsEnabled };
-  /** By user; null: callers without an account. Oldest first. */
-  const remembered = new Map<number | null, { readonly at: number; readonly found: Promise<CallerPolicy> }>();
+  /** By user; null: callers without an account. */
+  const remembered = new RecentEntries<number | null, { readonly at: number; readonly found: Promise<CallerPolicy> }>({
+    max: rememberedMax,
+    periodMs: rememberedMs,
+  });
 
   /** Concurrent requests of one caller share one read, and what follows from it. */
   function find(user: Caller): Promise<CallerPolicy> {
@@ -64,10 +68,7 @@ export function createPolicies({ config, clock, monotonicMs, store }: PoliciesDe
     const known = remembered.get(userId);
     if (known !== undefined && now - known.at < rememberedMs) return known.found;
     const reading = { at: now, found: readOf(userId) };
-    remembered.delete(userId);
-    remembered.set(userId, reading);
-    const [oldest] = remembered.keys();
-    if (remembered.size > rememberedMax && oldest !== undefined) remembered.delete(oldest);
+    remembered.put(userId, reading, now);
     reading.found.catch(() => {
       if (remembered.get(userId) === reading) remembered.delete(userId);
     });

@@ -1,4 +1,5 @@
 import type { Random } from "../base/random.ts";
+import { RecentEntries } from "../base/recent-entries.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { keyBytes } from "../crypto/sodium.ts";
 import { createStoredLinkKey, type StoredLinkKey } from "../crypto/stored-link-key.ts";
@@ -39,7 +40,10 @@ export type StoredLinkKeys = ReturnType<typeof createStoredLinkKeys>;
  */
 export function createStoredLinkKeys({ db, keyring, random }: { db: Database; keyring: Keyring; random: Random }) {
   /** Only for sealing: the statement that writes what was sealed finds out whether the key was replaced. */
-  const remembered = new Map<number, AccountStoredLinkKey>();
+  const remembered = new RecentEntries<number, AccountStoredLinkKey>({
+    max: rememberedMax,
+    periodMs: Number.POSITIVE_INFINITY,
+  });
 
   /** Under way, by user: concurrent first links of an account write one secret, instead of conflicting with each other. */
   const draws = new Map<number, Promise<void>>();
@@ -78,12 +82,11 @@ export function createStoredLinkKeys({ db, keyring, random }: { db: Database; ke
       for (let attempts = 0; attempts < attemptsMax; attempts += 1) {
         const key = remembered.get(userId) ?? (await findOrDraw(userId));
         const outcome: Outcome | "link_secret_replaced" = await write(key);
-        // Moves it to the end, as the one that was used last.
-        remembered.delete(userId);
-        if (outcome === "link_secret_replaced") continue;
-        remembered.set(userId, key);
-        const [oldest] = remembered.keys();
-        if (remembered.size > rememberedMax && oldest !== undefined) remembered.delete(oldest);
+        if (outcome === "link_secret_replaced") {
+          remembered.delete(userId);
+          continue;
+        }
+        remembered.put(userId, key, 0);
         return outcome as Exclude<Outcome, "link_secret_replaced">;
       }
       throw new Error(`The link secret of user ${userId} was replaced ${attemptsMax} times during one request.`);
