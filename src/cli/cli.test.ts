@@ -52,6 +52,14 @@ describe("the command line", () => {
     expect([exitCode, stderr.match(/Did you mean (\w+)\?/)?.[1]]).toEqual([2, meant]);
   });
 
+  it("says that help is asked for about a command that is unknown", async () => {
+    const { exitCode, stderr } = await makeTestCli().run(["help", "usr"]);
+    expect([exitCode, stderr.split("\n").slice(-3)]).toEqual([
+      2,
+      ["error: unknown command 'usr'", "Did you mean user?", ""],
+    ]);
+  });
+
   it("names none if no command is similar", async () => {
     expect((await makeTestCli().run(["xylophone"])).stderr).toBe("error: unknown command 'xylophone'\n");
     // What was typed may be pasted from elsewhere, and must not change the terminal.

@@ -5,7 +5,7 @@ import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io
 import { addCompletionCommand } from "./completion.ts";
 import { addConfigCommands } from "./config.ts";
 import { addDoctorCommand } from "./doctor.ts";
-import { reportError } from "./errors.ts";
+import { CommandRefused, reportError } from "./errors.ts";
 import { addImportVerification } from "./import/verify.ts";
 import { addImport } from "./import.ts";
 import { addJobsCommands } from "./jobs.ts";
@@ -38,7 +38,12 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   } catch (error) {
     // Commander has already printed the message. Its exit code is 1 for every mistake, and 0 for help.
     if (error instanceof CommanderError) {
-      if (error.code === "commander.unknownCommand") await suggestCommand(argv[0] ?? "", program, io);
+      const [typed = "", topic = ""] = argv;
+      // Commander then prints the help of the whole program, and no error.
+      const isUnknownTopic = typed === "help" && error.exitCode !== 0;
+      if (isUnknownTopic) reportError(new CommandRefused(`error: unknown command '${topic}'`), io);
+      if (error.code === "commander.unknownCommand") await suggestCommand(typed, program, io);
+      else if (isUnknownTopic) await suggestCommand(topic, program, io);
       return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     }
     return reportError(error, io);
