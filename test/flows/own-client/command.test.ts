@@ -674,6 +674,25 @@ test("a server that is away is exit code 6, and no server at all is 2", async ()
   });
 });
 
+test.each([
+  ["push", [], "The push may exist all the same."],
+  ["request", ["Root password"], "The request may exist all the same."],
+  ["edit", ["abc", "--views", "5"], "The push may have been changed all the same."],
+])("%s says that it may have been done where the answer of a proxy is all there is", async (verb, more, said) => {
+  const proxy = await startStandIn((request, _incoming, response) => {
+    if (request.startsWith("GET")) sendJson(response, 200, { api_version: "2.1", application_version: "3.0.0" });
+    else response.writeHead(502).end("Bad gateway");
+  });
+  const program = makeClientProgram("here", { SEALPUSH_SERVER: proxy.origin, SEALPUSH_TOKEN: "token" });
+  const run = await program.run([verb, ...more], { stdin: "secret" });
+  expect(run).toMatchObject({ exitCode: 6, stderr: expect.stringContaining(said) });
+  const refused = await makeClientProgram("here", {
+    SEALPUSH_SERVER: `http://127.0.0.1:${await freePort()}`,
+    SEALPUSH_TOKEN: "token",
+  }).run([verb, ...more], { stdin: "secret" });
+  expect(refused).toMatchObject({ exitCode: 6, stderr: expect.not.stringContaining(said) });
+});
+
 describe("a server that does not answer as this API is named in words", () => {
   const forbid = () => startStandIn((_request, _message, response) => void response.writeHead(403).end("Forbidden"));
 

@@ -133,6 +133,25 @@ describe("the command", () => {
     expect(app.logLines.join()).not.toContain(identity);
   });
 
+  test("says that an answer may have arrived if the connection was closed after it", async () => {
+    const { toSend, page } = linksIn(await signedIn().run(["request", "Root password", "--answers", "2"]));
+    const proxy = await startStandIn(async (request, { headers }, response, body) => {
+      const [method = "", path = ""] = request.split(" ");
+      const sent = method === "GET" ? {} : { body, headers: { "content-type": headers["content-type"] ?? "" } };
+      const answer = await fetch(`${server}${path}`, { method, ...sent });
+      if (method === "GET") sendJson(response, answer.status, await answer.json());
+      else response.destroy();
+    });
+    expect(await stranger().run(["answer", toSend.replace(server, proxy.origin)], { stdin: "hunter2" })).toEqual({
+      exitCode: 6,
+      stdout: "",
+      stderr:
+        `${proxy.origin} cannot be reached (the connection was closed without an answer). ` +
+        "The answer may have arrived all the same. Ask the person before you send it again.\n",
+    });
+    expect((await signedIn().run(["list", page])).stdout).toContain("text");
+  });
+
   test("files are asked for, sealed with their names, and saved", async () => {
     const [program, other] = [signedIn(), stranger()];
     const { toSend, privateLink } = linksIn(await program.run(["request", "The plan", "--wants", "files"]));

@@ -27,6 +27,14 @@ export function clientProblem({ code, message }: ClientError): string {
   return message.replace(/\(([A-Z][A-Z\d_]+)\)\.$/, (_, named: string) => `(${networkReason(named)}).`);
 }
 
+/** Where the connection ended after the request may have been sent: nobody here knows what the request did. */
+const lostReasons = /\((?:UND_ERR_SOCKET|UND_ERR_(?:HEADERS|BODY)_TIMEOUT|ECONNRESET|EPIPE|no answer in time)\)\.$/;
+
+/** Whether the server may have done what it was asked, although its answer did not arrive. */
+export function isAnswerLost({ code, message, status }: ClientError): boolean {
+  return status === 502 || status === 504 || (code === "unreachable" && lostReasons.test(message));
+}
+
 function networkReason(code: string): string {
   return networkReasons.find(([pattern]) => pattern.test(code))?.[1] ?? systemReason(code);
 }

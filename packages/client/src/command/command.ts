@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { ClientError } from "../errors.ts";
-import { clientProblem } from "./client-problem.ts";
+import { clientProblem, isAnswerLost } from "./client-problem.ts";
 import { programHelp, verbHelp } from "./help.ts";
 import { type CommandIo, CommandRefused, exitCodeOf, exitCodes, type Given } from "./io.ts";
 import { didYouMean } from "./suggest.ts";
@@ -44,7 +44,7 @@ export async function runCommand(argv: readonly string[], io: CommandIo): Promis
     const run = await verb.load();
     return await run(given, io);
   } catch (error) {
-    return reportError(error, io);
+    return reportError(error, verb, io);
   }
 }
 
@@ -81,13 +81,14 @@ function usage(problem: string, { name }: Verb): CommandRefused {
 }
 
 /** Prints one line for people. What is neither a refusal nor an error of the operating system is thrown. */
-function reportError(error: unknown, io: CommandIo): number {
+function reportError(error: unknown, { afterLostAnswer }: Verb, io: CommandIo): number {
   if (error instanceof CommandRefused) {
     io.stderr(`${error.message}\n`);
     return error.exitCode;
   }
   if (error instanceof ClientError) {
-    io.stderr(`${clientProblem(error)}\n`);
+    const advice = afterLostAnswer !== undefined && isAnswerLost(error) ? ` ${afterLostAnswer}` : "";
+    io.stderr(`${clientProblem(error)}${advice}\n`);
     return exitCodeOf[error.code];
   }
   if (error === io.interruption.reason && error instanceof Error) {

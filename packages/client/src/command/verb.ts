@@ -20,6 +20,8 @@ export interface Verb {
   readonly completes?: "files" | readonly string[];
   readonly options: readonly Option[];
   readonly details?: string;
+  /** What to do after the server's answer was lost, if a repetition would do something twice. */
+  readonly afterLostAnswer?: string;
   readonly load: () => Promise<RunVerb>;
 }
 

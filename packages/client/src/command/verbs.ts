@@ -64,6 +64,7 @@ export const verbs: readonly Verb[] = [
     details: `Without files, the secret is read from standard input, or asked for without showing it. A line end after a single line
 is not part of it. If SEALPUSH_PASSPHRASE is set, the push has this passphrase, also without -p. A secret is never an argument, because other users of this machine can read those. Files need a token
 on most servers.`,
+    afterLostAnswer: 'The push may exist all the same. With a token, "sealpush list" shows it.',
     load: async () => (await import("./push.ts")).push,
   },
   {
@@ -118,6 +119,7 @@ its oldest answer that was not opened yet.`,
 only you can read; its path is printed. With a passphrase, the server stores the
 sealed key, and its operator can try passphrases: choose one that cannot be guessed.
 sealpush open asks for the private link and opens the answers one by one; sealpush list <private link> lists them.`,
+    afterLostAnswer: 'The request may exist all the same. With a token, "sealpush list --requests" shows it.',
     load: async () => (await import("./request.ts")).request,
   },
   {
@@ -129,6 +131,7 @@ sealpush open asks for the private link and opens the answers one by one; sealpu
     options: [server],
     details: `The link is the one that the person who asks has sent; a token is not needed. Without files, the secret is read from standard
 input, or asked for without showing it.`,
+    afterLostAnswer: "The answer may have arrived all the same. Ask the person before you send it again.",
     load: async () => (await import("./request.ts")).answer,
   },
   {
@@ -198,6 +201,7 @@ links. A name that was sealed with push --seal-labels is shown as "Sealed name",
     ],
     details: `${linkDetails} What is not named stays as it is, the link too. A new secret, passphrase or file needs the
 passphrase of a push that has one. The token needs the scope edit.`,
+    afterLostAnswer: "The push may have been changed all the same. Check before you change it again.",
     load: async () => (await import("./edit.ts")).edit,
   },
   {
