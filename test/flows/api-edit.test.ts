@@ -146,6 +146,14 @@ describe("files", () => {
     expect(await editing.filesOf(urlToken)).toEqual({ d: "in d" });
   });
 
+  test("that have one name are removed together", async () => {
+    const urlToken = await editing.push(ada, {}, { a: "in a" });
+    const files = ["one", "two"].map((content) => ({ filename: "same", data: btoa(content) }));
+    expect((await edit(urlToken, { files })).status).toBe(200);
+    expect((await edit(urlToken, { remove_files: [{ filename: "same" }] })).status).toBe(200);
+    expect(await editing.filesOf(urlToken)).toEqual({ a: "in a" });
+  });
+
   test.each<[string, object, Readonly<Record<string, string>>]>([
     [
       "an unknown name",

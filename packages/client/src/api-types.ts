@@ -79,7 +79,7 @@ export type EditPushRequest = {
       /** The file's bytes, base64 with padding. */
       readonly data: string;
     })[];
-    /** Files to remove, by their names. In forms, push[remove_files] is the list as JSON text. */
+    /** Files to remove, by their names: every file that has one of them. In forms, push[remove_files] is the list as JSON text. */
     readonly remove_files?: readonly ({
       readonly filename: string;
     })[];
