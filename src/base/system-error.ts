@@ -24,5 +24,10 @@ export function reasonOfCode(code: string): string | undefined {
   if (words !== undefined) return words.replace("directory", "folder");
   // These codes are words: DEPTH_ZERO_SELF_SIGNED_CERT, ERR_TLS_CERT_ALTNAME_INVALID.
   const isWords = /^[A-Z\d]+(?:_[A-Z\d]+)+$/.test(code);
-  return isWords ? code.replace(/^ERR_/, "").toLowerCase().replaceAll("_", " ") : undefined;
+  return isWords
+    ? code
+        .replace(/^(?:UND_)?ERR_/, "")
+        .toLowerCase()
+        .replaceAll("_", " ")
+    : undefined;
 }

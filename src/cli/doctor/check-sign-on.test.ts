@@ -37,10 +37,16 @@ it("a provider that does not answer, or answers as another issuer, fails with th
   const [other] = await checkSignOn(settings, { clock, fetch });
   expect(other).toMatchObject({ level: "fail", sentence: expect.stringContaining("another issuer") });
   const away = async () => {
-    throw new Error("ECONNREFUSED");
+    const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    throw new TypeError("fetch failed", { cause: refused });
   };
   const [down] = await checkSignOn(settings, { clock, fetch: away });
-  expect(down).toMatchObject({ level: "fail", sentence: expect.stringContaining("The provider did not answer") });
+  expect(down).toEqual({
+    level: "fail",
+    name: "single sign-on",
+    sentence:
+      "https://id.example.com cannot be used: check PWP__OIDC__ISSUER. The provider did not answer (connection refused).",
+  });
 });
 
 it("without single sign-on, nothing is said", async () => {

@@ -1,6 +1,7 @@
 import type { Fetch } from "../../accounts/sso/provider.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import { reasonOfCode } from "../../base/system-error.ts";
 import type { SingleSignOnSettings } from "../../config/config.ts";
 import { isGoogle, isMicrosoft } from "../../config/issuers.ts";
 import { type Finding, fail, ok } from "./finding.ts";
@@ -53,9 +54,21 @@ export async function checkSignOn(
     await createProvider(settings, deps).signOnUrl({ state: "", nonce: "", verifier: "" });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const reason = error.cause instanceof Error ? ` (${error.cause.message.replace(/\.$/, "")})` : "";
-    return [fail(name, `${issuer} cannot be used${reason}: check PWP__OIDC__ISSUER.`)];
+    return [fail(name, `${issuer} cannot be used: check PWP__OIDC__ISSUER.${sentenceOf(error.cause)}`)];
   }
   const mapping = mappings.find(({ is }) => is(issuer));
   return [ok(name, `${issuer} answers. ${mapping?.sentence}`)];
+}
+
+/** What the provider did, and what the network says of it. */
+function sentenceOf(failure: unknown): string {
+  if (!(failure instanceof Error)) return "";
+  const reason = networkReason(failure.cause);
+  return ` ${failure.message.replace(/\.$/, "")}${reason === undefined ? "" : ` (${reason})`}.`;
+}
+
+function networkReason(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return reasonOfCode(code) ?? networkReason(error.cause);
 }
