@@ -150,7 +150,8 @@ export const EditPushFields = Type.Object({
   remove_files: Type.Optional(
     Type.Array(Type.Object({ filename: Type.String() }), {
       contentMediaType: "application/json",
-      description: "Files to remove, by their names: every file that has one of them. In forms, push[remove_files] is the list as JSON text.",
+      description:
+        "Files to remove, by their names: every file that has one of them. In forms, push[remove_files] is the list as JSON text.",
     }),
   ),
   expire_after_days: Type.Optional(Type.Integer({ description: "Counted from the creation; it must not be over." })),
