@@ -34,7 +34,7 @@ export interface MailedLinkRequest {
   readonly client: ClientContext;
 }
 
-const rememberedMax = 20_000;
+const rememberedMax = 40_000;
 
 /** Limits emails that strangers can cause. @param sizes.name the kind of email: each kind is counted separately. */
 export function createMailThrottle(

@@ -2,7 +2,7 @@ import { minuteMs } from "../base/clock.ts";
 import type { Charge, Limits, Refused } from "./limits.ts";
 import { createNetworkCounter } from "./network-counter.ts";
 
-const perClient = { name: "password hashes", windowMs: minuteMs, max: 20, rememberedMax: 100_000 };
+const perClient = { name: "password hashes", windowMs: minuteMs, max: 20, rememberedMax: 200_000 };
 /** As many again are kept for secrets at which nobody at this address has failed: an office has one address. */
 const kept = { ...perClient, name: "password hashes kept" };
 const waitingPerClientMax = 64;

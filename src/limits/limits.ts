@@ -7,7 +7,7 @@ export interface Limit {
   readonly name: string;
   readonly windowMs: number;
   readonly max: number;
-  /** Keys that one process keeps in memory at most; the oldest are dropped first. */
+  /** Keys that one process keeps in memory at most. Half as many are always kept: those that were charged last. */
   readonly rememberedMax: number;
   /**
    * For windows of many small amounts: the amount that a process reserves in the shared count at once and then counts

@@ -120,7 +120,7 @@ function creation(deps: RequestDeps) {
   /** So that one client, or a network that one person may have as a whole, does not keep the others from making requests. */
   const anonymousCounter = createNetworkCounter((shares) => {
     const max = Math.floor(requestLimits.anonymousPerDayMax * shares);
-    return deps.limits.inWindows({ name: "anonymous requests", windowMs: dayMs, max, rememberedMax: 20_000 });
+    return deps.limits.inWindows({ name: "anonymous requests", windowMs: dayMs, max, rememberedMax: 40_000 });
   });
   return {
     /** @throws AppError invalid_fields, not_authenticated, too_many_requests. */

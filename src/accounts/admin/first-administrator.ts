@@ -27,7 +27,7 @@ interface Deps extends Pick<AccountsDeps, "db" | "clock" | "random" | "argon2" |
   readonly startSession: SessionStarts["start"];
 }
 
-const wrongCodes = { name: "boot code", windowMs: hourMs, max: 20, rememberedMax: 10_000 };
+const wrongCodes = { name: "boot code", windowMs: hourMs, max: 20, rememberedMax: 20_000 };
 
 function firstRunParts(deps: Deps) {
   const { db } = deps;

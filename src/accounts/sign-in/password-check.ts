@@ -80,7 +80,7 @@ export const signInLimits: SignInLimits = {
   perClientMax: 50,
   accountWindowMs: hourMs,
   perAccountMax: 1_000,
-  rememberedMax: 20_000,
+  rememberedMax: 40_000,
 };
 
 export interface SignInAttempt {

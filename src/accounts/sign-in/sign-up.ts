@@ -234,7 +234,7 @@ export function createRegistration(deps: Deps) {
  * Counted separately from emails that strangers cause, so that strangers cannot use up the owner's limit.
  */
 const perHourMax = { client: 100, user: 5, address: 5 };
-const rememberedMax = 20_000;
+const rememberedMax = 40_000;
 
 export function createOwnConfirmation(
   deps: Pick<Deps, "db" | "users" | "links" | "clock" | "random" | "access" | "requestedOutbox" | "limits">,

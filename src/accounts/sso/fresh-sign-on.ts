@@ -18,7 +18,7 @@ const authenticatedMsMax = 5 * minuteMs;
 const authenticatedMsMin = -30 * secondMs;
 const codeDigits = 8;
 const triesMax = 3;
-const codesPerHour = { name: "sign-on codes", windowMs: hourMs, max: 10, rememberedMax: 20_000 };
+const codesPerHour = { name: "sign-on codes", windowMs: hourMs, max: 10, rememberedMax: 40_000 };
 
 export type ProofOutcome =
   | { readonly is: "proved"; readonly next: string | null }

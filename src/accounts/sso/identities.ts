@@ -18,7 +18,7 @@ import { openProvider } from "./single-sign-on.ts";
 
 /** A user who is recreated at the provider gets a new subject, so an account may need a few identities. */
 const perUserMax = 10;
-const linksPerHour = { name: "mails to link a sign-on", windowMs: hourMs, max: 10, rememberedMax: 20_000 };
+const linksPerHour = { name: "mails to link a sign-on", windowMs: hourMs, max: 10, rememberedMax: 40_000 };
 
 /** The question to a user before an identity is linked to their account. */
 export interface LinkToConfirm {

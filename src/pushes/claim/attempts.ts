@@ -2,7 +2,7 @@ import { minuteMs, secondMs } from "../../base/clock.ts";
 import { type Charge, chargeAll, type Limits } from "../../limits/limits.ts";
 import { createNetworkCounter } from "../../limits/network-counter.ts";
 
-const rememberedMax = 100_000;
+const rememberedMax = 200_000;
 /** Guesses of one client for one push. The larger networks around an IPv6 client have a larger share. */
 const perClient = { name: "passphrase", windowMs: minuteMs, max: 5, rememberedMax };
 const guessed = { name: "passphrase guessed", windowMs: 10 * minuteMs, max: 1, rememberedMax };

@@ -6,7 +6,7 @@ import { createNetworkCounter } from "../../limits/network-counter.ts";
 import type { Actor } from "../actor.ts";
 
 /** With more clients than this in a day, the oldest ones are forgotten (in memory only). */
-const rememberedMax = 100_000;
+const rememberedMax = 200_000;
 /** At most a thousandth of the budget, so that it stays nearly exact with many processes. */
 const reservedAtOnce = (max: number) => Math.min(64 * 1024, Math.floor(max / 1000));
 

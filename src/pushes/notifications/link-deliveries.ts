@@ -123,7 +123,7 @@ function isDetails(value: unknown): value is LinkDeliveryDetails {
 }
 
 export function createLinkDeliveryCounter(limits: Limits): Counter {
-  return limits.sliding({ name: "linkDelivery", windowMs: minuteMs, max: 5, rememberedMax: 20_000 });
+  return limits.sliding({ name: "linkDelivery", windowMs: minuteMs, max: 5, rememberedMax: 40_000 });
 }
 
 interface LinkToDeliver {
