@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { en, languages } from "../../src/i18n/i18n.ts";
+import { overflowing } from "../support/layout-tests.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
@@ -44,6 +45,24 @@ it.each(languages.map(({ locale }) => locale.tag))(
     expect(new Set(heights)).toEqual(new Set([42]));
   },
 );
+
+/** What readers may set without losing anything (WCAG 2.2, 1.4.12). */
+const wideSpacing =
+  "* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }";
+
+it("labels beside a button break between words at 320 px with the widest spacing of text, in every language", async () => {
+  for (const { locale } of languages) {
+    const { page } = await site.visit({ locale: locale.tag, viewport: { width: 320, height: 800 } });
+    await page.goto("/");
+    await page.evaluate((rules) => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(rules);
+      document.adoptedStyleSheets.push(sheet);
+    }, wideSpacing);
+    expect([locale.tag, await brokenWords(page, ".field-head > .field-label")]).toEqual([locale.tag, []]);
+    expect(await overflowing(page)).toEqual([]);
+  }
+});
 
 it("the list of pushes has whole words in its header, states within their column, and filters of one line, in every language", async () => {
   const deletable = await site.push({ payload: "secret", deletable_by_viewer: true }, "owned");
