@@ -178,6 +178,26 @@ describe("the passphrase of a new push", () => {
   });
 });
 
+it("shows with forced colors where messages, hidden secrets and questions end", async () => {
+  const { page } = await site.visit({ forcedColors: "active" });
+  const hasEdge = (selector: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((box) => getComputedStyle(box).outlineStyle);
+  await page.goto("/?kind=file");
+  expect(await hasEdge(".notice")).toBe("solid");
+  const { urlToken, path } = await site.push({ payload: "secret", deletable_by_viewer: true });
+  await page.goto(`/p/${urlToken}/preview`);
+  await page.locator(".confirm > summary").click();
+  expect(await hasEdge(".confirm > form")).toBe("solid");
+  await page.goto(path);
+  await page.getByRole("button", { name: en.step.open }).click();
+  expect(await hasEdge(".veil")).toBe("solid");
+  await page.locator(".veil > summary").click();
+  expect(await hasEdge(".secret-box")).toBe("solid");
+});
+
 it("shows with forced colors which kind is selected, and number fields as wide as their number", async () => {
   const { page } = await site.visit({ signedIn: true, forcedColors: "active" });
   await page.goto("/?kind=url");
