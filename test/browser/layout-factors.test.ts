@@ -63,6 +63,8 @@ describe.each(["en", "ar"])("layout and accessibility of second factors in %s", 
     await expectAccessibleLayout(page);
     await page.locator(".proof [data-passkey=get] button").click();
     await page.locator("#token_proof:disabled").waitFor();
+    // The button that was pressed is hidden by now.
+    expect(await page.locator("form:has(#token_proof) button[type=submit]:focus").count()).toBe(1);
     await send(page, "/users/token");
     await page.locator("#token").waitFor();
 

@@ -83,6 +83,8 @@ function replaceField(part: HTMLElement): void {
   }
   const button = part.querySelector("button");
   if (button !== null) button.hidden = true;
+  // The focus would be lost with the button.
+  part.closest("form")?.querySelector<HTMLElement>("button[type=submit]")?.focus();
   showStatus(part, part.dataset.confirmed ?? "");
 }
 
