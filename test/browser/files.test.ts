@@ -229,8 +229,9 @@ describe("sending the files", () => {
     await form.submit.click();
     await reached.promise;
     await expectAccessibleLayout(page);
-    await page.getByRole("button", { name: files.cancel }).click();
+    await page.getByRole("button", { name: files.cancel }).press("Enter");
     await page.locator("[data-sending]").waitFor({ state: "hidden" });
+    expect(await form.submit.evaluate((button) => button === document.activeElement)).toBe(true);
     expect(await form.payload.inputValue()).toBe("a message");
     await form.submit.click();
     await page.getByRole("heading", { name: en.created.heading }).waitFor();

@@ -7,6 +7,7 @@ export class SendingMeter {
   readonly #tag = pageLocale();
   #rate = new Rate();
   #sending: AbortController | null = null;
+  #focusedBefore: Element | null = null;
 
   private constructor(root: HTMLElement) {
     this.#root = root;
@@ -27,6 +28,7 @@ export class SendingMeter {
   begin(): AbortSignal {
     this.#sending = new AbortController();
     this.#rate = new Rate();
+    this.#focusedBefore = document.activeElement;
     this.#root.hidden = false;
     this.#root.scrollIntoView({ block: "nearest" });
     return this.#sending.signal;
@@ -49,6 +51,9 @@ export class SendingMeter {
 
   end(): void {
     this.#sending = null;
+    // The focus would be lost with the button that cancels.
+    const hasFocus = this.#root.contains(document.activeElement);
+    if (hasFocus && this.#focusedBefore instanceof HTMLElement) this.#focusedBefore.focus();
     this.#root.hidden = true;
     this.showBroken(false);
   }
