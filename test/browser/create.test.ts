@@ -75,7 +75,7 @@ describe.each([
     if (options.javaScriptEnabled) {
       expect(
         await page.getByRole("list", { name: en.newPush.filesChosen }).getByRole("listitem").allTextContents(),
-      ).toEqual(["ключ & co.bin68.4 kB", "empty.txt0 bytes"]);
+      ).toEqual(["ключ & co.bin68.4\u00a0kB", "empty.txt0\u00a0bytes"]);
     }
     await form.payload.fill("read me");
     await form.more.click();

@@ -86,7 +86,7 @@ describe.each([
     const push = await site.push({ files, payload: "", expire_after_views: 1 }, "owned");
     await openPush(page, push.path);
     expect(await page.getByText(secret.lastViewFiles).isVisible()).toBe(true);
-    expect(await page.getByRole("listitem").filter({ hasText: "ключ" }).textContent()).toContain("195.3 kB");
+    expect(await page.getByRole("listitem").filter({ hasText: "ключ" }).textContent()).toContain("195.3\u00a0kB");
     for (const { filename, data } of files) {
       const started = page.waitForEvent("download");
       await page.getByRole("link", { name: secret.download({ filename }) }).click();

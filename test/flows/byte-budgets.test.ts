@@ -32,7 +32,7 @@ test("over both APIs and the page, a client's bytes of a day are counted togethe
   });
   expect([page.statusCode, page.headers["retry-after"]]).toEqual([429, "86400"]);
   expect(page.body).toContain("typed with great care");
-  expect(page.body).toContain("You have reached the limit of 100 bytes of new pushes a day.");
+  expect(page.body).toContain("You have reached the limit of 100\u00a0bytes of new pushes a day.");
 
   const token = await app.makeToken("owner@example.com");
   const bearer = { authorization: `Bearer ${token}` };

@@ -256,7 +256,7 @@ test("the trail's page shows note, settings, files, and who was signed in", asyn
   await post(`/p/${urlToken}`, ada, { passphrase: "words" });
   const read = async () => (await get(`/p/${urlToken}/audit`, ada)).body;
   const body = await read();
-  for (const text of [note, "&lt;plan>.pdf", "1 byte"]) expect(body).toContain(text);
+  for (const text of [note, "&lt;plan>.pdf", "1\u00a0byte"]) expect(body).toContain(text);
   const settings = [...body.matchAll(/<dt>([^<]*)<\/dt><dd><span class="badge[^"]*">(Yes|No)</g)];
   expect(settings.map(([, label, value]) => `${label}: ${value}`)).toEqual([
     "Passphrase: Yes",

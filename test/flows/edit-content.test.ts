@@ -124,7 +124,7 @@ describe("files", () => {
       "too many bytes in all",
       () => [{ name: "n" }, { c: "c".repeat(99_999) }],
       413,
-      en.problems.filesTooLarge({ size: "97.7 kB" }),
+      en.problems.filesTooLarge({ size: "97.7\u00a0kB" }),
     ],
   ])("%s: refused beside the field, and the push is not changed", async (_, make, status, message) => {
     const urlToken = await editing.push(ada, {}, { a: "in a", b: "in b" });

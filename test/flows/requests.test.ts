@@ -296,7 +296,7 @@ describe("the page that answers, without a script", () => {
     expect(many.body).toContain("hunter2</textarea>");
     const large = await sendForm(asked, { payload: "hunter2" }, [new Blob([Uint8Array.from(randomBytes(1_000_000))])]);
     expect(large.status).toBe(413);
-    expect(large.body).toContain("The files must not exceed 976.6 kB in total.");
+    expect(large.body).toContain("The files must not exceed 976.6\u00a0kB in total.");
     expect(large.body).toContain("hunter2</textarea>");
     const empty = await sendForm(asked, { payload: "" });
     expect([empty.status, empty.body.includes("Enter a text or choose a file.")]).toEqual([422, true]);
