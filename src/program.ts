@@ -182,6 +182,8 @@ function interruption(): AbortSignal {
     onSignal(name, () => {
       onSignal(name, () => process.exit(128 + constants.signals[name]));
       controller.abort(new Error(`Interrupted (${name}): nothing was done.`));
+      // Ends a command that waits for its input, and gives it the reason.
+      process.stdin.on("error", () => undefined).destroy(controller.signal.reason);
     });
   }
   interrupted = controller.signal;

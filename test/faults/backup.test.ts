@@ -210,6 +210,24 @@ test("a restore interrupted by SIGKILL leaves a folder that servers and further 
   await expectOpens(await startServer({ dataDir: anew }), push);
 });
 
+test("a restore that waits for the rest of a pipe ends with the first signal and leaves nothing behind", async () => {
+  const { dataDir } = largeDomain();
+  const backupDir = makeFolder();
+  const archive = join(backupDir, "b.tar");
+  await succeed(["backup", "--to", archive], dataDir);
+  const restored = emptyFolder(backupDir, "restored", dataDir);
+  const restoring = spawnProgram(["restore", "--from", "-", "--keep-open"], { DATA_DIR: restored });
+  const answered = outputOf(restoring);
+  const bytes = readFileSync(archive);
+  // The command closes the pipe.
+  restoring.stdin?.on("error", () => undefined).write(bytes.subarray(0, bytes.length / 2));
+  await appears(restored, /restore-unfinished\/./);
+  restoring.kill("SIGINT");
+  expect(await answered.exitCode).toBe(1);
+  expect(answered.text).toBe("Interrupted (SIGINT): nothing was done.\n");
+  expect(readdirSync(restored)).toEqual(["master.key"]);
+});
+
 test("a server that has checked for a restore just before one begins does not serve beside it", async () => {
   const { dataDir } = largeDomain();
   const archive = join(makeFolder(), "b.tar");
