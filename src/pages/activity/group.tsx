@@ -1,7 +1,7 @@
-import { pageMax, pageOf } from "../../http/parameters.ts";
+import { pageOf } from "../../http/parameters.ts";
 import { type Group, type GroupMember, membersPerPage } from "../../policies/policies.ts";
 import { everyPush, type ListedPush, type OthersTrailPage } from "../../pushes/pushes.ts";
-import { Timeline } from "../audit/view.tsx";
+import { Trail } from "../audit/view.tsx";
 import { dashboardPath } from "../dashboard/filter.ts";
 import { shownName } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
@@ -10,7 +10,6 @@ import { Facts, List } from "../lists/list.tsx";
 import { pushColumns } from "../lists/push-columns.tsx";
 import { type Page, type PageContext, pageHref, untranslated } from "../page.ts";
 import { Card, PageHeading } from "../parts/card.tsx";
-import { Pager } from "../parts/pager.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
 import { ActivityList, type ActivityModel } from "./list.tsx";
 import { groupActivityPath, memberPath, memberPushPath } from "./paths.ts";
@@ -95,8 +94,8 @@ export async function showMember(page: SignedInRequest): Promise<Reply> {
   const { clock, pushes } = page.services;
   const member = await getMember(page);
   const number = pageOf(page.request);
-  const { pushes: found, hasMore } = await pushes.search(member.userId, everyPush(number));
-  const model = { member, pushes: found, hasMore: hasMore && number < pageMax, page: number, nowMs: clock.now() };
+  const found = await pushes.search(member.userId, everyPush(number));
+  const model = { member, ...found, page: number, nowMs: clock.now() };
   return page.render(memberView, model, {
     selfPath: listPath(memberPath(member.group.id, member.userId), { page: number }),
   });
@@ -130,8 +129,7 @@ export async function showMembersPush(page: SignedInRequest): Promise<Reply> {
   const member = await getMember(page);
   const number = pageOf(page.request);
   const trail = (await pushes.trailOfOwner(page.idIn("push"), member.userId, number)) ?? page.notFound();
-  const hasMore = trail.hasMore && number < pageMax;
-  const model = { member, ...trail, hasMore, page: number, nowMs: clock.now() };
+  const model = { member, ...trail, page: number, nowMs: clock.now() };
   return page.render(membersPushView, model, { selfPath: trailPage(model, number) });
 }
 
@@ -150,7 +148,7 @@ function trailPage({ member, push }: Pick<MembersPushModel, "member" | "push">, 
 export function membersPushView(model: MembersPushModel, page: PageContext): Page {
   const { messages } = page;
   const { admin, dashboard } = messages;
-  const { member, push, events, nowMs } = model;
+  const { member, push } = model;
   const columns = pushColumns(page, "administrator");
   return (
     <Layout page={page} title={dashboard.auditTitle} width="regular">
@@ -161,18 +159,18 @@ export function membersPushView(model: MembersPushModel, page: PageContext): Pag
       />
       <Card id="about" heading={<bdi translate={untranslated}>{shownName(push, messages)}</bdi>} class="about-push">
         <Facts<ListedPush>
-          nowMs={nowMs}
+          nowMs={model.nowMs}
           row={push}
           columns={[columns.kind, columns.state, columns.views, columns.made, columns.end]}
         />
       </Card>
       <div class="card">
-        {events.length === 0 ? (
-          <p>{dashboard.noEvents}</p>
-        ) : (
-          <Timeline events={events} nowMs={nowMs} byOwner={admin.byOwner} />
-        )}
-        <Pager number={model.page} hasMore={model.hasMore} path={(number) => trailPage(model, number)} />
+        <Trail
+          model={model}
+          none={dashboard.noEvents}
+          byOwner={admin.byOwner}
+          path={(number) => trailPage(model, number)}
+        />
       </div>
     </Layout>
   );

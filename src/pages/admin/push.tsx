@@ -1,10 +1,9 @@
-import { pageMax, pageOf } from "../../http/parameters.ts";
+import { pageOf } from "../../http/parameters.ts";
 import type { AdminTrailPage } from "../../pushes/pushes.ts";
-import { Timeline } from "../audit/view.tsx";
+import { Trail } from "../audit/view.tsx";
 import { listPath } from "../lists/filters.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { Card } from "../parts/card.tsx";
-import { Pager } from "../parts/pager.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import type { Reply, SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths, entryOf } from "./frame.tsx";
@@ -22,14 +21,12 @@ export async function showPush(page: SignedInRequest): Promise<Reply> {
 
 type PushModel = Awaited<ReturnType<typeof pushModel>>;
 
-async function pushModel(page: SignedInRequest, { push, events, hasMore }: AdminTrailPage, number: number) {
+async function pushModel(page: SignedInRequest, trail: AdminTrailPage, number: number) {
   return {
-    push,
-    events,
+    ...trail,
     page: number,
-    hasMore: hasMore && number < pageMax,
     /** Email addresses by user id. */
-    owners: await ownersOf([push], page),
+    owners: await ownersOf([trail.push], page),
     nowMs: page.services.clock.now(),
   };
 }
@@ -49,18 +46,13 @@ function pathOf(id: number, page: number): string {
 
 export function pushView(model: PushModel, page: PageContext): Page {
   const { admin, dashboard } = page.messages;
-  const { push, events, nowMs } = model;
+  const { push } = model;
   const name = admin.pushName({ id: String(push.id) });
   return (
     <AdminFrame page={page} current="pushes" heading={name} lead={admin.pushLead}>
       <PushFacts push={push} model={{ ...model, filter: filterOf(() => undefined) }} />
       <Card id="push_trail" heading={dashboard.auditTitle}>
-        {events.length === 0 ? (
-          <p>{admin.noEvents}</p>
-        ) : (
-          <Timeline events={events} nowMs={nowMs} byOwner={admin.byOwner} />
-        )}
-        <Pager number={model.page} hasMore={model.hasMore} path={(number) => pathOf(push.id, number)} />
+        <Trail model={model} none={admin.noEvents} byOwner={admin.byOwner} path={(number) => pathOf(push.id, number)} />
       </Card>
       <Confirm
         icon="trash"

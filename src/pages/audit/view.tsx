@@ -1,4 +1,4 @@
-import { pageMax, pageOf } from "../../http/parameters.ts";
+import { pageOf } from "../../http/parameters.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import {
   asksForPassphrase,
@@ -45,11 +45,13 @@ async function auditModel(page: SignedInRequest, { push, files, events, hasMore 
   return {
     listed: { push, link: linkOf(push, page.pushBaseUrl) },
     files,
+    /** Newest first. */
     events,
+    /** By user id. */
     emails: await emailsOf(events, page),
     /** From 1. */
     page: number,
-    hasMore: hasMore && number < pageMax,
+    hasMore,
     nowMs: page.services.clock.now(),
   };
 }
@@ -71,7 +73,6 @@ async function emailsOf(
 /** The audit trail of a push, for its owner. */
 export function auditView(model: AuditModel, page: PageContext): Page {
   const { dashboard } = page.messages;
-  const { events, emails, nowMs } = model;
   const { urlToken } = model.listed.push;
   const hrefOf = (format: string) => `${auditPath(urlToken)}/download?format=${format}`;
   return (
@@ -86,12 +87,12 @@ export function auditView(model: AuditModel, page: PageContext): Page {
         <AboutPush model={model} />
         <div class="stack">
           <div class="card">
-            {events.length === 0 ? (
-              <p>{dashboard.noEvents}</p>
-            ) : (
-              <Timeline events={events} emails={emails} nowMs={nowMs} byOwner={dashboard.owner} />
-            )}
-            <Pager number={model.page} hasMore={model.hasMore} path={(number) => auditPath(urlToken, number)} />
+            <Trail
+              model={model}
+              none={dashboard.noEvents}
+              byOwner={dashboard.owner}
+              path={(number) => auditPath(urlToken, number)}
+            />
           </div>
           <section class="downloads no-print" aria-labelledby="download">
             <h2 class="aside-heading" id="download">
@@ -219,39 +220,47 @@ function Settings({ push }: { readonly push: OwnedPush }) {
 
 type Entry = Exclude<TrailEvent, { kind: "limit" }>;
 
-interface TimelineProps {
-  /** Newest first. */
-  readonly events: readonly TrailEvent[];
-  /** Email addresses of the people who were signed in, by user id; none by default. */
-  readonly emails?: ReadonlyMap<number, string>;
-  readonly nowMs: number;
+interface TrailProps {
+  readonly model: Pick<AuditModel, "events" | "page" | "hasMore" | "nowMs"> & Partial<Pick<AuditModel, "emails">>;
+  /** What is shown instead of a page without events. */
+  readonly none: string;
   /** The sentences about what the owner did: the owner reads others than an administrator. */
   readonly byOwner: Messages["dashboard"]["owner"];
+  /** The address of a page of the trail. */
+  path(number: number): string;
 }
 
-export function Timeline({ events, emails = new Map(), nowMs, byOwner }: TimelineProps) {
+/** One page of the audit trail of a push. */
+export function Trail({ model, none, byOwner, path }: TrailProps) {
   const messages = useMessages();
+  const { events, emails = new Map(), page, hasMore, nowMs } = model;
   return (
-    <ol class="timeline">
-      {events.map((event, index) => (
-        <li key={index} class={`timeline-event timeline-${marks[event.kind].tone}`}>
-          <span class="timeline-mark">
-            <Icon name={marks[event.kind].icon} />
-          </span>
-          <div class="timeline-text">
-            <div class="timeline-head">
-              <h3>{sentenceFor(event, messages, byOwner)}</h3>
-              <BothTimes timeMs={event.updatedAt} nowMs={nowMs} />
-            </div>
-            {event.kind !== "limit" && <Details entry={event} emails={emails} />}
-          </div>
-        </li>
-      ))}
-    </ol>
+    <>
+      {events.length === 0 && <p>{none}</p>}
+      {events.length > 0 && (
+        <ol class="timeline">
+          {events.map((event, index) => (
+            <li key={index} class={`timeline-event timeline-${marks[event.kind].tone}`}>
+              <span class="timeline-mark">
+                <Icon name={marks[event.kind].icon} />
+              </span>
+              <div class="timeline-text">
+                <div class="timeline-head">
+                  <h3>{sentenceFor(event, messages, byOwner)}</h3>
+                  <BothTimes timeMs={event.updatedAt} nowMs={nowMs} />
+                </div>
+                {event.kind !== "limit" && <Details entry={event} emails={emails} />}
+              </div>
+            </li>
+          ))}
+        </ol>
+      )}
+      <Pager number={page} hasMore={hasMore} path={path} />
+    </>
   );
 }
 
-function sentenceFor(event: TrailEvent, { dashboard }: Messages, byOwner: TimelineProps["byOwner"]): string {
+function sentenceFor(event: TrailEvent, { dashboard }: Messages, byOwner: TrailProps["byOwner"]): string {
   if (event.kind === "limit") return event.reason === "views" ? dashboard.viewsUsedUp : dashboard.timeOver;
   if (event.kind === "admin_view") return event.by === "owner" ? byOwner.owner_view : dashboard.administratorView;
   if (event.kind === "expire" && event.by === "administrator") return dashboard.administratorExpire;

@@ -101,7 +101,7 @@ function PushList({ model }: PushListProps) {
       at={{ path: dashboardPath }}
       paging={{
         number: search.page,
-        hasMore: hasMore && !isEnd,
+        hasMore,
         newestFirst: search.order === "newest",
         path: (number) => searchPath({ ...search, page: number }),
       }}

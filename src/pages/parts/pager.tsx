@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { pageMax } from "../../http/parameters.ts";
 import { pageHref, useMessages, usePage } from "../page.ts";
 
 export interface PagerProps {
@@ -11,17 +12,18 @@ export interface PagerProps {
   path(number: number): string;
 }
 
-/** Links between the pages of a list; nothing if there is only one page. */
+/** Links between the pages of a list; nothing if there is only one page. The last page of any list leads to no other. */
 export function Pager({ number, hasMore, newestFirst = true, path }: PagerProps) {
   const { pager } = useMessages();
   if (number === 1 && !hasMore) return null;
+  const leadsOn = hasMore && number < pageMax;
   return (
     <nav class="pager" aria-label={pager.label}>
       <PagerLink path={number > 1 ? path(number - 1) : null} rel="prev">
         {newestFirst ? pager.newer : pager.previous}
       </PagerLink>
       <span aria-current="page">{pager.page({ page: number })}</span>
-      <PagerLink path={hasMore ? path(number + 1) : null} rel="next">
+      <PagerLink path={leadsOn ? path(number + 1) : null} rel="next">
         {newestFirst ? pager.older : pager.next}
       </PagerLink>
     </nav>

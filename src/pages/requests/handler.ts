@@ -14,7 +14,7 @@ export async function showRequests(page: SignedInRequest): Promise<Reply> {
   const asked = Number(page.query("page") ?? "1");
   const number = Number.isInteger(asked) && asked >= 1 && asked <= pageMax ? asked : 1;
   const requests = await page.services.requests.list(page.actor, number);
-  const hasMore = requests.length === requestsPerPage && number < pageMax;
+  const hasMore = requests.length === requestsPerPage;
   const selfPath = number === 1 ? requestsPath : `${requestsPath}?page=${number}`;
   return page.render(requestsView, { requests, number, hasMore }, { selfPath });
 }
