@@ -50,6 +50,11 @@ export class AppError extends Error {
   }
 }
 
+/** The code of an error of Node, the system or a driver, such as ENOENT; undefined: it has none. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
 export function invalidFields(fields: FieldProblems): AppError {
   return new AppError("invalid_fields", "Some fields are not valid.", { fields });
 }

@@ -1,9 +1,9 @@
 import { getSystemErrorMap } from "node:util";
+import { errorCode } from "./errors.ts";
 
 /** The code of an operating system's refusal, e.g. ENOENT; undefined for any other error. */
 export function systemErrorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error) || !("syscall" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
+  return error instanceof Error && "syscall" in error ? errorCode(error) : undefined;
 }
 
 /**

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access, type FileHandle, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { secondMs } from "../base/clock.ts";
+import { errorCode } from "../base/errors.ts";
 import { systemReason } from "../base/system-error.ts";
 import { blobPath } from "./blob-key.ts";
 import { BlobMissingError, type BlobStore, BlobStoreError, type GrowingBlobs } from "./blob-store.ts";
@@ -15,11 +16,6 @@ export const markerName = "sealpush-files.txt";
 const markerText =
   "Sealpush stores encrypted files in this folder. Do not remove this file: without it, Sealpush assumes that the folder\n" +
   "is not mounted, and neither gives, takes nor deletes files.\n";
-
-/** The code of a system error, such as ENOENT; undefined: the error is a bug. */
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
 
 export interface FileBlobStoreDeps {
   /**
@@ -47,7 +43,7 @@ function folderOperations(directory: string, { isExpected, abortAfter }: FileBlo
 
   /** The error for a file that cannot be opened. All other errors are returned unchanged. */
   async function openError(error: unknown, signal?: AbortSignal): Promise<unknown> {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === undefined || error instanceof BlobStoreError) return error;
     if (code !== "ENOENT") {
       return new BlobStoreError(`The disk could not read a file (${systemReason(error)}).`, code, { cause: error });
@@ -260,8 +256,8 @@ async function exists(path: string): Promise<boolean> {
     await access(path);
     return true;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return false;
-    throw new BlobStoreError(`The disk could not read a folder (${systemReason(error)}).`, codeOf(error) ?? "", {
+    if (errorCode(error) === "ENOENT") return false;
+    throw new BlobStoreError(`The disk could not read a folder (${systemReason(error)}).`, errorCode(error) ?? "", {
       cause: error,
     });
   }
@@ -273,7 +269,7 @@ async function removeFile(path: string): Promise<boolean> {
     await unlink(path);
     return true;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return false;
+    if (errorCode(error) === "ENOENT") return false;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { AppError } from "../base/errors.ts";
+import { AppError, errorCode } from "../base/errors.ts";
 import { systemErrorCode, systemReason } from "../base/system-error.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 
@@ -63,8 +63,8 @@ function systemRefusal(error: Error): string | undefined {
 }
 
 function driverCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
-  return error.code.startsWith("SQLITE_") ? error.code : undefined;
+  const code = errorCode(error);
+  return code?.startsWith("SQLITE_") === true ? code : undefined;
 }
 
 /** Parts of it may come from a server or from the command line: they must not change a terminal. */

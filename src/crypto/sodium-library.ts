@@ -1,3 +1,4 @@
+import { errorCode } from "../base/errors.ts";
 export const nonceBytes = 24;
 export const tagBytes = 16;
 
@@ -83,9 +84,7 @@ export async function loadSodium(loadNative = loadNativeSodium): Promise<SodiumL
   try {
     return await loadNative();
   } catch (error) {
-    const hasNoBuild =
-      error instanceof Error && "code" in error && ["ADDON_NOT_FOUND", "CANNOT_LOAD"].includes(String(error.code));
-    if (!hasNoBuild) throw error;
+    if (!["ADDON_NOT_FOUND", "CANNOT_LOAD"].includes(errorCode(error) ?? "")) throw error;
     return loadPortableSodium();
   }
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { AppError, type FieldProblems, type RefusalCode } from "../base/errors.ts";
+import { AppError, errorCode, type FieldProblems, type RefusalCode } from "../base/errors.ts";
 import { StoredFileError } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import { discardBody } from "./discard-body.ts";
@@ -66,8 +66,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
       retryAfterSeconds: mayRetry ? (retryAfterSeconds ?? retryAfterSecondsDefault) : undefined,
     };
   }
-  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-  const known = frameworkRefusals.get(code);
+  const known = frameworkRefusals.get(errorCode(error) ?? "");
   if (known === undefined) return undefined;
   return { status: known[0], message: known[1], fields: undefined, retryAfterSeconds: undefined };
 }

@@ -1,4 +1,5 @@
 import type { MissingPart, Part, RelatedCounts } from "@sealpush/import-password-pusher";
+import { errorCode } from "../base/errors.ts";
 
 /** What the server needs at run time of the contract with a package that reads another installation. */
 
@@ -12,7 +13,7 @@ export class SourceFileError extends Error {
 
 /** The package has a class of its own with this code. */
 export function isSourceFileError(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && error.code === "SOURCE_FILE_ERROR";
+  return errorCode(error) === "SOURCE_FILE_ERROR";
 }
 
 export const partNames: Readonly<Record<Part, string>> = {

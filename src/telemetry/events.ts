@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { errorCode } from "../base/errors.ts";
 import type { DomainCounters } from "./domain-counters.ts";
 import { type Logger, rateLimitedLog } from "./logger.ts";
 
@@ -262,7 +263,7 @@ export function describeError(error: unknown, causesLeft = causesMax): Described
     return { name: `thrown ${typeof error}`, code: undefined, frames: [], cause: undefined };
   return {
     name: error.constructor.name,
-    code: "code" in error && typeof error.code === "string" ? error.code.slice(0, 64) : undefined,
+    code: errorCode(error)?.slice(0, 64),
     frames: stackFrames(error),
     cause: error.cause === undefined || causesLeft === 0 ? undefined : describeError(error.cause, causesLeft - 1),
   };

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { errorCode } from "../base/errors.ts";
 import type { Config, TracingSettings } from "../config/config.ts";
 import type { RequestWatch } from "./answered-request.ts";
 import { countEvents, createEvents, type Events } from "./events.ts";
@@ -63,7 +64,7 @@ async function openTracing(
     const { createTracing } = await import("./tracing.ts");
     return createTracing({ settings, version, clock, onNotSent: events.tracesNotSent });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
+    if (errorCode(error) !== "ERR_MODULE_NOT_FOUND") throw error;
     // The endpoint may be set for every program on this machine, and the server works without traces.
     events.settingWarning(
       "No traces are sent: OpenTelemetry's packages are missing. Install them with `npm install --no-save " +

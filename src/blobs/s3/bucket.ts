@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/clock.ts";
+import { errorCode } from "../../base/errors.ts";
 import type { Random } from "../../base/random.ts";
 import { type Content, noContent } from "./content.ts";
 import { chunksOf, createExchange, type Waiting } from "./exchange.ts";
@@ -91,7 +92,8 @@ export function createBucket(settings: BucketSettings, deps: BucketDeps, patienc
       if (answer.status === 200 || expected.includes(answer.status)) return await read(answer);
       throw refusal(name, answer.status, textOf(await textBody(name, answer), "Code"));
     } catch (error) {
-      throw error instanceof S3Error || !isSystemError(error) ? error : noAnswer(name, error);
+      // Errors of the system and the parser have a code; an error without one is a bug.
+      throw error instanceof S3Error || errorCode(error) === undefined ? error : noAnswer(name, error);
     }
   }
 
@@ -159,11 +161,6 @@ function answerOf(response: IncomingMessage, patience: Patience) {
     /** Ends the response and closes its connection. */
     cut: () => void response.destroy(),
   };
-}
-
-/** Errors of the system and the parser have a code; an error without one is a bug. */
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && typeof error.code === "string";
 }
 
 /** Reads a small body as text. @throws S3Error when it is too long. */

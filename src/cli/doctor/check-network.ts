@@ -1,5 +1,6 @@
 import { get } from "node:http";
 import { isIP } from "node:net";
+import { errorCode } from "../../base/errors.ts";
 import { reasonOfCode, systemReason } from "../../base/system-error.ts";
 import type { Config } from "../../config/config.ts";
 import type { ForwarderNote } from "../../database/forwarder-note.ts";
@@ -100,6 +101,6 @@ export const probeOverHttp: Probe = ({ host, port, path, hostHeader }) =>
 
 /** The answer is not HTTP (HPE_...), or the connection was closed early. */
 function parserReason(error: Error): string | undefined {
-  if (!("code" in error) || typeof error.code !== "string") return undefined;
-  return error.code.startsWith("HPE_") ? "an answer that is not HTTP" : (reasonOfCode(error.code) ?? error.code);
+  const code = errorCode(error);
+  return code?.startsWith("HPE_") === true ? "an answer that is not HTTP" : code && (reasonOfCode(code) ?? code);
 }

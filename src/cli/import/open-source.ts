@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { DatabaseAddress, ImportSource, Installation } from "@sealpush/import-password-pusher";
+import { errorCode } from "../../base/errors.ts";
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
 import type { LoadResult } from "../../config/load-config.ts";
 import { type ReadFile, readSecretFile } from "../../config/secret-files.ts";
@@ -134,7 +135,7 @@ export async function openSource(
     return await openPasswordPusher(installation, { now: deps.now });
   } catch (error) {
     // An argument cannot be used: a key or a folder. The package has a class of its own with this code.
-    const isArgument = error instanceof Error && "code" in error && error.code === "SOURCE_ARGUMENT_ERROR";
+    const isArgument = error instanceof Error && errorCode(error) === "SOURCE_ARGUMENT_ERROR";
     throw isArgument ? new WrongSettings([error.message]) : error;
   }
 }
@@ -158,7 +159,7 @@ async function loadPackage() {
   try {
     return await import("@sealpush/import-password-pusher");
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
+    if (errorCode(error) !== "ERR_MODULE_NOT_FOUND") throw error;
     throw new CommandRefused(
       "The package @sealpush/import-password-pusher, which reads Password Pusher, is not installed. Install it with npm ci, then run npm run build.",
       { cause: error },

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { AppError } from "../../base/errors.ts";
+import { AppError, errorCode } from "../../base/errors.ts";
 
 /** Sent with every 503: the time that the pool needs to find a restarted server. */
 export const retryAfterSeconds = 2;
@@ -12,7 +12,7 @@ export class LostConnectionError extends Error {
 
   constructor(cause: unknown) {
     super("The connection to the database was lost.", { cause });
-    this.code = codeOf(cause);
+    this.code = errorCode(cause) ?? "CONNECTION_LOST";
   }
 }
 
@@ -25,10 +25,6 @@ export class NotConnectedError extends AppError {
     this.name = "NotConnectedError";
     this.stage = stage;
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "CONNECTION_LOST";
 }
 
 /** The SQLSTATE of a server error; "" for any other error. Source: PostgreSQL's manual, appendix A. */

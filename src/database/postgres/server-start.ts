@@ -1,3 +1,4 @@
+import { errorCode } from "../../base/errors.ts";
 import { reasonOfCode } from "../../base/system-error.ts";
 import type { PostgresSettings } from "../../config/config.ts";
 import { NewerSchemaError } from "../database.ts";
@@ -20,7 +21,7 @@ const tlsCodes = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTN
 export function isNotAvailableYet(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== "") return unavailableStates.includes(state);
-  const code = codeOf(error);
+  const code = errorCode(error);
   return code === undefined ? isTimeout(error) : unavailableCodes.includes(code) && !hasPath(error);
 }
 
@@ -37,7 +38,7 @@ export function describeStartFailure(error: unknown, address: ServerAddress): un
 function sentenceOf(error: unknown, address: ServerAddress): string | undefined {
   const server = `The PostgreSQL server at ${addressOf(address)}`;
   const state = sqlState(error);
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (state !== "") return `${server} ${refusalOf(state, messageOf(error), address)}`;
   if (code !== undefined && tlsCodes.test(code)) {
     const how = `sslmode and sslrootcert in ${address.setting} set what is accepted`;
@@ -89,10 +90,6 @@ function addressOf({ host, port }: ServerAddress): string {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\s+/g, " ").trim().replace(/\.$/, "") : "";
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 /** An error of opening a file, for example of certificate authorities. The caller prints its path. */

@@ -1,4 +1,4 @@
-import { unavailable } from "../../base/errors.ts";
+import { errorCode, unavailable } from "../../base/errors.ts";
 import { Gathering } from "../gathering.ts";
 import { CommitSums } from "./commit-sums.ts";
 import type { Connection, Statement } from "./driver.ts";
@@ -31,9 +31,8 @@ const retryAfterSeconds = 2;
 /** After these errors the outcome of the whole batch is uncertain, even if SQLite kept the transaction open. */
 const storageFailure = /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/;
 
-/** @returns "" for errors that are not from the driver. */
-export function sqliteCode(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+export function isBusy(error: unknown): boolean {
+  return errorCode(error)?.startsWith("SQLITE_BUSY") === true;
 }
 
 /**
@@ -153,7 +152,7 @@ export class GroupCommit {
   }
 
   #waitOrFail(error: unknown): void {
-    const busy = sqliteCode(error).startsWith("SQLITE_BUSY");
+    const busy = isBusy(error);
     const now = this.#monotonicMs();
     const failed = busy ? this.#waiting.filter((tx) => tx.deadline <= now) : this.#waiting;
     this.#waiting = busy ? this.#waiting.filter((tx) => tx.deadline > now) : [];
@@ -242,13 +241,13 @@ export class GroupCommit {
   }
 
   #throwIfLost(error: unknown): void {
-    if (!this.#writer.inTransaction || storageFailure.test(sqliteCode(error))) throw error;
+    if (!this.#writer.inTransaction || storageFailure.test(errorCode(error) ?? "")) throw error;
   }
 
   #failAll(transactions: readonly WaitingTransaction[], error: unknown): void {
     if (transactions.length === 0) return;
     const refusal = unavailable("The storage cannot take writes now.", retryAfterSeconds, error);
     for (const tx of transactions) tx.reject(refusal);
-    this.#onStorageFailure(sqliteCode(error));
+    this.#onStorageFailure(errorCode(error) ?? "");
   }
 }

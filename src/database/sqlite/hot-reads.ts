@@ -1,7 +1,7 @@
 import { unavailable } from "../../base/errors.ts";
 import type { Statement, Value } from "../statement.ts";
 import type { Connection, Statement as PreparedStatement } from "./driver.ts";
-import { sqliteCode } from "./group-commit.ts";
+import { isBusy } from "./group-commit.ts";
 
 const batchReadsMax = 256;
 const waitingReadsMax = 20_000;
@@ -102,7 +102,7 @@ function read({ onWriter, onReader }: Prepared, parameters: readonly Value[], to
     return onWriter.get(...parameters);
   } catch (error) {
     // The writer never waits for locks, so its reads fail too while another process recovers the log. The reader waits.
-    if (!sqliteCode(error).startsWith("SQLITE_BUSY")) throw error;
+    if (!isBusy(error)) throw error;
     return onReader.get(...parameters);
   }
 }

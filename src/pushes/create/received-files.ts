@@ -1,4 +1,4 @@
-import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
+import { AppError, errorCode, invalidFields, unavailable } from "../../base/errors.ts";
 import { BlobStoreError } from "../../blobs/blob-store.ts";
 import type { Config } from "../../config/config.ts";
 import type { Actor } from "../actor.ts";
@@ -106,8 +106,7 @@ export async function storing<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;
   } catch (error) {
-    const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-    if (storageStates.has(code) || error instanceof BlobStoreError) {
+    if (storageStates.has(errorCode(error) ?? "") || error instanceof BlobStoreError) {
       throw unavailable("The storage cannot take files now.", 60, error);
     }
     throw error;
