@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isFields, parseJson } from "../base/json.ts";
 import { blobPath } from "../blobs/blob-key.ts";
 import { equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
@@ -74,7 +75,9 @@ export function writeManifest(manifest: Manifest): Buffer {
 
 /** @throws BackupError for text that `writeManifest` did not write, or of another format version. */
 export function readManifest(text: Uint8Array): Manifest {
-  const value = objectOf(parsed(text));
+  const parsed = parseJson(Buffer.from(text).toString("utf8"));
+  if (parsed === undefined) throw broken("it is not JSON");
+  const value = objectOf(parsed);
   if (value.format !== format) throw broken("it is not the manifest of a Sealpush backup");
   if (value.format_version !== formatVersion) {
     throw new BackupError("The backup has another format: use the version of Sealpush that made it.");
@@ -114,15 +117,6 @@ export function assertSealed(keyring: Keyring, manifest: Uint8Array, seal: strin
   throw new BackupError("The manifest of the backup was changed after the backup was made.");
 }
 
-function parsed(text: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(text).toString("utf8"));
-  } catch (error) {
-    if (error instanceof SyntaxError) throw broken("it is not JSON");
-    throw error;
-  }
-}
-
 function fileOf(value: unknown): BackupFile {
   const { path, bytes, sha256 } = objectOf(value);
   const file = { path: textOf(path), bytes: countOf(bytes), sha256: textOf(sha256) };
@@ -132,8 +126,8 @@ function fileOf(value: unknown): BackupFile {
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw broken("a part of it is missing");
-  return { ...value };
+  if (!isFields(value)) throw broken("a part of it is missing");
+  return value;
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../base/errors.ts";
+import { isFields } from "../base/json.ts";
 import { systemErrorCode } from "../base/system-error.ts";
 import { codingFor } from "./compression.ts";
 import { immutableFor } from "./headers.ts";
@@ -11,9 +12,8 @@ import { immutableFor } from "./headers.ts";
 /** @returns logical name -> file name, as the build wrote it. */
 export function readManifest(assetsDir: string): Readonly<Record<string, unknown>> {
   const manifest: unknown = JSON.parse(readFileSync(join(assetsDir, "manifest.json"), "utf8"));
-  if (typeof manifest !== "object" || manifest === null)
-    throw new Error("The manifest of the assets is not an object.");
-  return { ...manifest };
+  if (!isFields(manifest)) throw new Error("The manifest of the assets is not an object.");
+  return manifest;
 }
 
 /** The SHA-384 of a built file in the form of an integrity attribute. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { secondMs } from "../base/clock.ts";
 import { unavailable, unreachable } from "../base/errors.ts";
+import { withinMs } from "../base/within.ts";
 import { sendJson } from "./headers.ts";
 
 type ReadinessState =
@@ -39,7 +40,7 @@ export function createReadiness({ canServe, draining, monotonicMs }: ReadinessDe
       if (draining()) return { state: "draining" };
       if (pending === undefined && cached !== undefined && monotonicMs() - cached.at < cachedMs) return cached.answer;
       pending ??= ask();
-      return await withTimeout(pending);
+      return await withinMs(answerMsMax, pending, () => ({ state: "database_unavailable" }) as const);
     },
   };
 }
@@ -49,16 +50,6 @@ async function databaseState(canServe: ReadinessDeps["canServe"]): Promise<Readi
     return { state: (await canServe()) ? "ready" : "database_unavailable" };
   } catch (cause) {
     return { state: "database_unavailable", cause };
-  }
-}
-
-async function withTimeout(answer: Promise<ReadinessState>): Promise<ReadinessState> {
-  const late = Promise.withResolvers<ReadinessState>();
-  const timer = setTimeout(() => late.resolve({ state: "database_unavailable" }), answerMsMax);
-  try {
-    return await Promise.race([answer, late.promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

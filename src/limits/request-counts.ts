@@ -1,5 +1,6 @@
 import { minuteMs, secondMs } from "../base/clock.ts";
 import { unavailable } from "../base/errors.ts";
+import { withinMs } from "../base/within.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Database } from "../database/database.ts";
 import { addToWindows } from "./store/windows.ts";
@@ -27,7 +28,9 @@ export function createRequestCounts(db: Pick<Database, "autocommit">) {
       const secondKey = digest(`requests of a second ${clientKey}`);
       const minuteRow = [minuteKey, now, now + minuteMs, passed.minute] as const;
       const secondRow = [secondKey, now, now + secondMs, passed.second] as const;
-      const rows = await withinMs(answerMsMax, autocommit.all(addToWindows, ...minuteRow, ...secondRow));
+      const rows = await withinMs(answerMsMax, autocommit.all(addToWindows, ...minuteRow, ...secondRow), () => {
+        throw unavailable("The database does not answer in time.", 2);
+      });
       const totalOf = (key: Buffer): RequestTotal => {
         const row = rows.find((found) => key.equals(found.key));
         if (row === undefined) throw new Error("The requests were not counted.");
@@ -36,16 +39,4 @@ export function createRequestCounts(db: Pick<Database, "autocommit">) {
       return { minute: totalOf(minuteKey), second: totalOf(secondKey) };
     },
   };
-}
-
-async function withinMs<T>(ms: number, answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(unavailable("The database does not answer in time.", 2)), ms);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

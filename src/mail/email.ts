@@ -1,4 +1,5 @@
 import { dayMs, hourMs, minuteMs } from "../base/clock.ts";
+import { isFields } from "../base/json.ts";
 import { isKindName } from "../base/push-kinds.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { outbox } from "./store/emails.ts";
@@ -148,18 +149,14 @@ export function openEmail(keyring: Keyring, id: number, sealed: Uint8Array): Ema
 }
 
 function isEmail(value: unknown): value is Email {
-  return isObject(value) && isText(value.to) && isTextOrNull(value.language) && isContent(value.content);
+  return isFields(value) && isText(value.to) && isTextOrNull(value.language) && isContent(value.content);
 }
 
 function isContent(value: unknown): value is EmailContent {
-  if (!isObject(value) || !isKind(value.kind)) return false;
+  if (!isFields(value) || !isKind(value.kind)) return false;
   return Object.entries(contents[value.kind]).every(([name, isValid]) => isValid(value[name]));
 }
 
 function isKind(value: unknown): value is EmailKind {
   return isText(value) && Object.hasOwn(contents, value);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }

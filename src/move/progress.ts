@@ -1,3 +1,4 @@
+import { isFields } from "../base/json.ts";
 import type { Value } from "../database/statement.ts";
 
 /** A move cannot be done or has failed. The message is one sentence for the operator. */
@@ -24,9 +25,8 @@ export function writeProgress({ source, table, after }: Progress): string {
 /** @throws MoveError for text that `writeProgress` did not write. */
 export function readProgress(text: string): Progress {
   const parsed: unknown = JSON.parse(text);
-  if (typeof parsed !== "object" || parsed === null) throw unreadable();
-  const { source, table, after } = { ...parsed } as Readonly<Record<string, unknown>>;
-  if (typeof source !== "string") throw unreadable();
+  if (!isFields(parsed) || typeof parsed.source !== "string") throw unreadable();
+  const { source, table, after } = parsed;
   return {
     source,
     table: typeof table === "string" ? table : undefined,

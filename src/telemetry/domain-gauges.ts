@@ -1,5 +1,6 @@
 import type { Counter, Registry } from "prom-client";
 import { type Clock, secondMs } from "../base/clock.ts";
+import { withinMs } from "../base/within.ts";
 import { metricsIn } from "./registered-metrics.ts";
 
 /** The state of the domain. All processes on one database see the same backlog. */
@@ -56,19 +57,11 @@ export function createDomainGauges(registry: Registry, { version, clock, domain 
   const answers = gauge("sealpush_database_up", "Whether the database answered during this read.");
   return async () => {
     setQueues();
-    const backlog = await inTime(domain.backlog());
+    const nothing = () => undefined;
+    const backlog = await withinMs(answerMsMax, domain.backlog().catch(nothing), nothing);
     answers.set(backlog === undefined ? 0 : 1);
     setBacklog(backlog);
   };
-}
-
-/** @returns undefined if it fails or takes too long. */
-async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
-  const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(late.resolve, answerMsMax);
-  const found = await Promise.race([answer.catch(() => undefined), late.promise]);
-  clearTimeout(timer);
-  return found;
 }
 
 /** The gauges of this process alone. */

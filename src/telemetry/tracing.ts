@@ -20,6 +20,7 @@ import {
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace-base";
 import type { Clock } from "../base/clock.ts";
+import { withinMs } from "../base/within.ts";
 import type { TracingSettings } from "../config/config.ts";
 import { type AnsweredRequest, type TraceParent, unmatchedRoute } from "./answered-request.ts";
 
@@ -69,10 +70,7 @@ export function createTracing({ settings, version, clock, onNotSent }: TracingDe
     },
     /** Sends buffered spans, if the collector accepts them within a few seconds. */
     async close(): Promise<void> {
-      const timeout = Promise.withResolvers<void>();
-      const timer = setTimeout(timeout.resolve, closingMsMax);
-      await Promise.race([provider.shutdown().catch(onNotSent), timeout.promise]);
-      clearTimeout(timer);
+      await withinMs(closingMsMax, provider.shutdown().catch(onNotSent), () => undefined);
     },
   };
 }

@@ -5,6 +5,7 @@ import type {
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
 import { type Clock, minuteMs } from "../../base/clock.ts";
+import { isFields, parseJson } from "../../base/json.ts";
 import type { Random } from "../../base/random.ts";
 import { digest } from "../../crypto/digests.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
@@ -283,8 +284,6 @@ function contextOf(use: ChallengeUse): readonly [string, number | null] {
 const responseLengthMax = 32 * 1024;
 const transportsMax = 8;
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /**
  * @param text JSON of the PublicKeyCredential (WebAuthn level 3, section 5.1) of a new passkey.
  * @returns only the fields that are verified afterwards; undefined: the text is not such a credential.
@@ -310,28 +309,12 @@ export function readAuthentication(text: string): AuthenticationResponseJSON | u
 
 function readCredential(text: string) {
   if (text.length > responseLengthMax) return undefined;
-  const whole = parse(text);
-  const response = fieldsOf(whole?.response);
-  if (whole === undefined || response === undefined) return undefined;
-  const { id, rawId, type } = whole;
+  const whole = parseJson(text);
+  if (!isFields(whole) || !isFields(whole.response)) return undefined;
+  const { id, rawId, type, response } = whole;
   if (!isText(id) || !isText(rawId) || type !== "public-key") return undefined;
   const credential = { id, rawId, type, clientExtensionResults: {} } as const;
   return { credential, response };
-}
-
-function parse(text: string): Fields | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-  return fieldsOf(value);
-}
-
-function fieldsOf(value: unknown): Fields | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
 function isText(value: unknown): value is string {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { isFields } from "../../base/json.ts";
 import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
 import { type KindOption, kindOptions } from "../../config/topics/kinds.ts";
 import type { ClientContext, Session } from "../account.ts";
@@ -105,7 +106,5 @@ function readKind(stored: unknown): KindDefaults {
 }
 
 function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined;
+  return isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

@@ -1,6 +1,7 @@
 import { createLocalJWKSet, errors, type JWK, type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose";
 import type { CustomFetch, ServerMetadata } from "openid-client";
 import { type Clock, minuteMs, secondMs } from "../../base/clock.ts";
+import { isFields } from "../../base/json.ts";
 import type { SingleSignOnSettings } from "../../config/config.ts";
 import type { LogoutToken } from "../store/sessions.ts";
 import { ProviderUnavailableError } from "./provider-unavailable.ts";
@@ -102,9 +103,9 @@ async function payloadOf(
 function logoutIn({ iss, iat, exp, jti, events, sub, sid, nonce }: JWTPayload, now: number): LogoutToken | undefined {
   const isYoung = exp !== undefined || (iat !== undefined && Math.abs(now / secondMs - iat) <= ageSecondsMax);
   if (iat === undefined || !Number.isFinite(iat) || !isYoung || !isId(jti) || nonce !== undefined) return undefined;
-  const event = isObject(events) && Object.hasOwn(events, logoutEvent) ? events[logoutEvent] : undefined;
+  const event = isFields(events) && Object.hasOwn(events, logoutEvent) ? events[logoutEvent] : undefined;
   const areIds = (sub === undefined || isId(sub)) && (sid === undefined || isId(sid));
-  if (iss === undefined || !isObject(event) || !areIds || (sub === undefined && sid === undefined)) return undefined;
+  if (iss === undefined || !isFields(event) || !areIds || (sub === undefined && sid === undefined)) return undefined;
   return { issuer: iss, sid: isId(sid) ? sid : undefined, subject: sub, issuedAt: Math.floor(iat) };
 }
 
@@ -112,10 +113,6 @@ function isId(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= textLengthMax && !value.includes("\0");
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function isKeys(value: unknown): value is Keys & { readonly keys: JWK[] } {
-  return isObject(value) && Array.isArray(value.keys) && value.keys.every(isObject);
+  return isFields(value) && Array.isArray(value.keys) && value.keys.every(isFields);
 }

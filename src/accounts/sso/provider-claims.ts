@@ -1,4 +1,5 @@
 import { normalizeEmail } from "../../base/email.ts";
+import { isFields } from "../../base/json.ts";
 import type { SingleSignOnSettings } from "../../config/config.ts";
 import { isGoogle, isMicrosoft } from "../../config/issuers.ts";
 
@@ -126,10 +127,6 @@ function groupsIn({ idToken, userInfo = {} }: SentClaims, claim: string): readon
 
 function isList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Microsoft spells `true` in several ways. */

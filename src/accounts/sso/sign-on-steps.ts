@@ -1,5 +1,6 @@
 import { minuteMs } from "../../base/clock.ts";
 import { unavailable } from "../../base/errors.ts";
+import { isFields } from "../../base/json.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Transaction, WriteConnection } from "../../database/database.ts";
 import type { AccountsDeps } from "../deps.ts";
@@ -110,10 +111,6 @@ export function createSignOnSteps(
     removeExpired: (now: number, stepsMax: number): Promise<number> =>
       store.deleteStepsBefore(now - signOnStepMs, stepsMax),
   };
-}
-
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }
 
 /** @returns undefined: another version of this program wrote the step. */

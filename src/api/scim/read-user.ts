@@ -1,4 +1,5 @@
 import type { NewScimUser } from "../../accounts/accounts.ts";
+import { parseJson } from "../../base/json.ts";
 import { isJsonObject } from "../../http/body/json-reader.ts";
 import type { ScimType } from "../../http/scim-answers.ts";
 
@@ -132,18 +133,8 @@ export function readFilter(text: unknown): { readonly attribute: "userName" | "e
   const [, name = "", literal = ""] =
     typeof text === "string" ? (/^\s*([\w:.]+)\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i.exec(text) ?? []) : [];
   const plain = plainName(name);
-  const value = plain === "username" || plain === "externalid" ? parseText(literal) : undefined;
-  if (value === undefined) throw bad("invalidFilter", 'Only userName eq "..." and externalId eq "..." are supported.');
+  const value = plain === "username" || plain === "externalid" ? parseJson(literal) : undefined;
+  if (typeof value !== "string")
+    throw bad("invalidFilter", 'Only userName eq "..." and externalId eq "..." are supported.');
   return { attribute: plain === "username" ? "userName" : "externalId", value };
-}
-
-/** @returns undefined: not a JSON text. */
-function parseText(literal: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(literal);
-    return typeof value === "string" ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import { isFields } from "../../base/json.ts";
 import { type BodyParser, CarriedBytes, decodeText, noBytes, textsTooLarge } from "./body-parser.ts";
 
 /** More than any valid request has; each value takes some 60 bytes. */
@@ -21,7 +22,7 @@ export class JsonNumber {
 
 /** Whether a value of a body is an object with fields. */
 export function isJsonObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
+  return isFields(value) && !(value instanceof JsonNumber);
 }
 
 type Level = { readonly list: unknown[] } | { readonly fields: Record<string, unknown>; key: string };

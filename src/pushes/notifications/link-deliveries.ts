@@ -1,6 +1,7 @@
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
 import { addProblem, assertNoProblems, type Problems } from "../../base/field-problems.ts";
+import { isFields } from "../../base/json.ts";
 import type { Keyring, SealedRow } from "../../crypto/keyring.ts";
 import type { RowOf } from "../../database/table.ts";
 import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
@@ -119,7 +120,7 @@ function openDetails(
 
 /** The details were sealed here for this row, so only another version can have written another shape. */
 function isDetails(value: unknown): value is LinkDeliveryDetails {
-  return typeof value === "object" && value !== null && "recipients" in value && typeof value.recipients === "string";
+  return isFields(value) && typeof value.recipients === "string";
 }
 
 export function createLinkDeliveryCounter(limits: Limits): Counter {
