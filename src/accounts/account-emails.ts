@@ -8,7 +8,7 @@ import { createNetworkCounter } from "../limits/network-counter.ts";
 import type { AccountChange, Email } from "../mail/email.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { ClientContext, ClientOrigin, User } from "./account.ts";
-import type { MailedLinkStore } from "./store/mailed-links.ts";
+import type { LinkPurpose, MailedLinkStore } from "./store/mailed-links.ts";
 
 /** The email that notifies an account's owner of a change. @param subject the name of the changed object; "": it has none. */
 export function accountNotification(
@@ -60,8 +60,8 @@ export function createMailThrottle(
   };
 }
 
-/** Creates a link that confirms the account's email address, and queues the email with it. Requires the accounts lock. */
-export async function putConfirmation(
+/** Creates a link for the account, and queues the email with it. Requires the accounts lock. */
+export async function putMailedLink(
   deps: {
     readonly links: MailedLinkStore;
     readonly random: Random;
@@ -70,23 +70,19 @@ export async function putConfirmation(
   },
   tx: Transaction,
   user: User,
-  confirmation: {
-    /** For a user without a chosen language. */
-    readonly language: string;
-    /** The password of the sign-up; it becomes the account's on confirmation. null: the password is unchanged. */
-    readonly passwordHash: string | null;
+  link: {
+    readonly purpose: Exclude<LinkPurpose, "break_glass">;
+    /** For a user without a chosen language; null: the server's default. */
+    readonly language: string | null;
+    /** The password of the sign-up; it becomes the account's on confirmation. Absent: the password is unchanged. */
+    readonly passwordHash?: string;
     readonly now: number;
   },
 ): Promise<void> {
-  const { language, passwordHash, now } = confirmation;
+  const { purpose, language, passwordHash = null, now } = link;
   const token = makeOpaqueToken(deps.random);
-  await deps.links.insert(tx, {
-    digest: deps.access.digest("mailed_link", token),
-    userId: user.id,
-    purpose: "confirm_account",
-    passwordHash,
-    now,
-  });
-  const content = { kind: "confirm_account", token } as const;
+  const digest = deps.access.digest("mailed_link", token);
+  await deps.links.insert(tx, { digest, userId: user.id, purpose, passwordHash, now });
+  const content = { kind: purpose, token };
   await deps.outbox.put(tx, { to: user.email, language: user.language ?? language, content }, now);
 }

@@ -1,8 +1,8 @@
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError, invalidFields } from "../../base/errors.ts";
-import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { InTransaction } from "../../database/database.ts";
 import type { User } from "../account.ts";
+import { putMailedLink } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import { passwordProblem, passwordSentences } from "../sign-in/password-rules.ts";
 import type { MailedLinkStore } from "../store/mailed-links.ts";
@@ -19,7 +19,8 @@ interface Deps extends Pick<AccountsDeps, "random" | "access" | "requestedOutbox
 /** 24 characters. */
 const randomPasswordBytes = 18;
 
-export function createUsers({ store, links, clock, random, access, argon2, settings, requestedOutbox: outbox }: Deps) {
+export function createUsers(deps: Deps) {
+  const { store, clock, random, argon2, settings, requestedOutbox: outbox } = deps;
   /** For a new user: an operator hands it over, or nobody ever knows it. */
   const makePassword = () => random.bytes(randomPasswordBytes).toString("base64url");
 
@@ -77,13 +78,9 @@ export function createUsers({ store, links, clock, random, access, argon2, setti
       if (!outbox.open) throw new AppError("forbidden", "This server sends no emails.");
       if (settings.signOnOnly) throw new AppError("forbidden", "Accounts of this server have no passwords.");
       const { language, ...wanted } = request;
-      const token = makeOpaqueToken(random);
       return await users.createUser({ ...wanted, password: makePassword() }, (made) => async (tx) => {
         await together(made)(tx);
-        const { id: userId, email: to, createdAt: now } = made;
-        const digest = access.digest("mailed_link", token);
-        await links.insert(tx, { digest, userId, purpose: "invitation", passwordHash: null, now });
-        await outbox.put(tx, { to, language, content: { kind: "invitation", token } }, now);
+        await putMailedLink({ ...deps, outbox }, tx, made, { purpose: "invitation", language, now: made.createdAt });
       });
     },
   };

@@ -72,12 +72,19 @@ function changeParts(deps: Deps) {
     await outbox.put(tx, accountNotification({ ...before, email }, "email_assigned", { client, at: now }), now);
   }
 
-  return { ...deps, linkDigest, notifyOldAddress, giveAway, deps };
+  /** A new link to the address. */
+  const makeLink = (userId: number, email: string, now: number) => {
+    const token = makeOpaqueToken(deps.random);
+    const bounds = { since: now - hourMs, perUserMax: linksPerHourMax };
+    return { token, link: { userId, email, now, digest: linkDigest(token), ...bounds } };
+  };
+  return { ...deps, linkDigest, notifyOldAddress, giveAway, makeLink };
 }
 
 type ChangeParts = ReturnType<typeof changeParts>;
 
-function ownChanges({ notifyOldAddress, store, clock, outbox, settings, giveAway, deps }: ChangeParts) {
+function ownChanges(parts: ChangeParts) {
+  const { notifyOldAddress, store, clock, outbox, settings, giveAway, confirmIdentity } = parts;
   return {
     giveAway,
 
@@ -101,9 +108,9 @@ function ownChanges({ notifyOldAddress, store, clock, outbox, settings, giveAway
       if (email === undefined) return "malformed";
       if (email === user.email) return "unchanged";
       if (settings.signupEmailPattern?.test(email) === false) return "not_allowed";
-      if (!(await deps.confirmIdentity(session, password, client))) return "not_confirmed";
+      if (!(await confirmIdentity(session, password, client))) return "not_confirmed";
       const now = clock.now();
-      if (outbox.open) return await sendLink(deps, user.id, email, now);
+      if (outbox.open) return await sendLink(parts, user.id, email, now);
       const change = { userId: user.id, email, now, confirmedAt: null, onChanged: notifyOldAddress(client, now) };
       const outcome = await store.changeEmail(change);
       return outcome === "unknown" ? "not_confirmed" : outcome;
@@ -111,7 +118,7 @@ function ownChanges({ notifyOldAddress, store, clock, outbox, settings, giveAway
   };
 }
 
-function administratorChanges({ linkDigest, store, clock, outbox, giveAway, deps }: ChangeParts) {
+function administratorChanges({ store, clock, outbox, giveAway, makeLink }: ChangeParts) {
   return {
     /**
      * For administrators, without a confirmation from the old address: see `giveAway`. The new address counts as confirmed.
@@ -148,15 +155,10 @@ function administratorChanges({ linkDigest, store, clock, outbox, giveAway, deps
       if (email === before) return "unchanged";
       if (!outbox.open) return "no_mail";
       const now = clock.now();
-      const token = makeOpaqueToken(deps.random);
+      const { token, link } = makeLink(userId, email, now);
       const outcome = await store
         .insertLink({
-          userId,
-          email,
-          now,
-          digest: linkDigest(token),
-          since: now - hourMs,
-          perUserMax: linksPerHourMax,
+          ...link,
           async onWritten(tx, user, owner) {
             // The administrator sees all addresses. Undoes the transaction.
             if (owner !== undefined) throw new AddressTakenError();
@@ -204,19 +206,14 @@ function orTaken(error: unknown): "taken" {
 
 /** If the address is taken, only its owner learns that, by email. */
 async function sendLink(
-  { store, random, access, outbox }: Deps,
+  { store, outbox, makeLink }: ChangeParts,
   userId: number,
   email: string,
   now: number,
 ): Promise<EmailChangeOutcome> {
-  const token = makeOpaqueToken(random);
+  const { token, link } = makeLink(userId, email, now);
   const outcome = await store.insertLink({
-    userId,
-    email,
-    now,
-    digest: access.digest("mailed_link", token),
-    since: now - hourMs,
-    perUserMax: linksPerHourMax,
+    ...link,
     onWritten(tx, user, owner) {
       const content =
         owner === undefined

@@ -2,7 +2,7 @@ import { normalizeEmail } from "../../base/email.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { ClientContext } from "../account.ts";
-import { accountNotification, createMailThrottle, type MailedLinkRequest } from "../account-emails.ts";
+import { accountNotification, createMailThrottle, type MailedLinkRequest, putMailedLink } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { KnownClients } from "../sessions/known-clients.ts";
 import type { MailedLinkStore } from "../store/mailed-links.ts";
@@ -31,13 +31,13 @@ function recoveryParts(deps: Deps) {
     return reset ?? (await find(digest, "invitation", now - linkLifeMs.invitation));
   };
 
-  return { ...deps, throttle, linkDigest, findUsable };
+  return { ...deps, throttle, linkDigest, findUsable, deps };
 }
 
 type RecoveryParts = ReturnType<typeof recoveryParts>;
 
 function resetRequests(parts: RecoveryParts) {
-  const { throttle, linkDigest, db, users, links, clock, random, outbox, access } = parts;
+  const { throttle, linkDigest, db, users, links, clock, outbox, access, deps } = parts;
   return {
     /**
      * Sends a link for choosing a new password and removes the account's earlier ones. The answer and the work are the
@@ -47,7 +47,6 @@ function resetRequests(parts: RecoveryParts) {
       const now = clock.now();
       const email = normalizeEmail(typed);
       const mayMail = await throttle.charge(client.throttleKey, email ?? "", now);
-      const token = makeOpaqueToken(random);
       await db.writeSerialized("accounts", async (tx) => {
         const user = email === undefined ? undefined : await users.findFresh(tx, email);
         const isByScim = await hasAddressByScim(tx, access, user?.id ?? nobody);
@@ -55,20 +54,11 @@ function resetRequests(parts: RecoveryParts) {
         // The same number of statements whether an email is sent or not.
         await links.removeOf(tx, mailed ? user.id : nobody, "reset_password");
         if (!mailed || !outbox.open) {
-          await links.writeNothing(tx, linkDigest(token));
+          await links.writeNothing(tx, linkDigest(makeOpaqueToken(deps.random)));
           await outbox.putNothing(tx);
           return;
         }
-        const tokenDigest = linkDigest(token);
-        await links.insert(tx, {
-          digest: tokenDigest,
-          userId: user.id,
-          purpose: "reset_password",
-          passwordHash: null,
-          now,
-        });
-        const content = { kind: "reset_password", token } as const;
-        await outbox.put(tx, { to: user.email, language: user.language ?? language, content }, now);
+        await putMailedLink(deps, tx, user, { purpose: "reset_password", language, now });
       });
     },
   };

@@ -6,7 +6,7 @@ import { tooManyAttempts } from "../../limits/limits.ts";
 import { createNetworkCounter } from "../../limits/network-counter.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { ClientContext, User } from "../account.ts";
-import { createMailThrottle, type MailedLinkRequest, putConfirmation } from "../account-emails.ts";
+import { createMailThrottle, type MailedLinkRequest, putMailedLink } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { SessionStarts } from "../sessions/sessions.ts";
 import { isFirstRunOver } from "../store/first-run.ts";
@@ -100,7 +100,7 @@ function registrationParts(deps: Deps) {
       if (user !== undefined && user.confirmedAt === null && user.disabledAt === null && !hasSignedIn) {
         // Nobody has confirmed this address. Each sign-up has its own link and password, and the account gets the password
         // of the link that is used: a stranger who signed up first has no access.
-        await putConfirmation(deps, tx, user, { language, passwordHash, now });
+        await putMailedLink(deps, tx, user, { purpose: "confirm_account", language, passwordHash, now });
       } else {
         await writeNothing(tx, 1);
         const content = { kind: "already_registered" } as const;
@@ -195,7 +195,7 @@ function confirmations({
         const user = email === undefined ? undefined : await users.findFresh(tx, email);
         const waits = user !== undefined && user.confirmedAt === null && user.disabledAt === null;
         if (waits && mayMail && outbox.open) {
-          await putConfirmation(deps, tx, user, { language, passwordHash: null, now });
+          await putMailedLink(deps, tx, user, { purpose: "confirm_account", language, now });
           return;
         }
         await writeNothing(tx, 1);
@@ -285,7 +285,7 @@ export function createOwnConfirmation(
       return await db.writeSerialized("accounts", async (tx) => {
         const user = await users.findFresh(tx, email);
         if (user?.id !== id || user.confirmedAt !== null || user.disabledAt !== null) return "not_waiting";
-        await putConfirmation({ ...deps, outbox }, tx, user, { language, passwordHash: null, now });
+        await putMailedLink({ ...deps, outbox }, tx, user, { purpose: "confirm_account", language, now });
         return "sent";
       });
     },
