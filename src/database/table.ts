@@ -57,6 +57,18 @@ export function oneOf<Name extends string>(numbers: Readonly<Record<Name, number
   });
 }
 
+/** A union of strings, stored as they are. @throws Error (decode) on other ones. */
+export function oneOfTexts<Name extends string>(names: readonly Name[]): Column<Name, string, false> {
+  return converted<Name, string>({
+    decode(stored) {
+      const name = names.find((known) => known === stored);
+      if (name === undefined) throw new Error(`The database holds the unknown text ${stored}.`);
+      return name;
+    },
+    encode: (name) => name,
+  });
+}
+
 export function nullable<Domain, Stored extends Value>(
   column: Column<Domain, Stored>,
 ): Column<Domain | null, Stored | null, false> {

@@ -3,6 +3,7 @@ import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
+import { removeMailedLinks } from "./mailed-links.ts";
 import { mailedLinks, users } from "./tables.ts";
 import { findUserByEmailIn, findUserIn, isEmailTaken } from "./users.ts";
 
@@ -47,8 +48,6 @@ const openLink = sql<[digest: Buffer, since: number], UnopenedRow<typeof reading
   `SELECT ${reading.selectList} FROM mailed_links
    WHERE digest = ? AND purpose = ${purpose} AND new_email IS NOT NULL AND created_at > ?`,
 );
-// Links mailed to the old address are removed, too: it may belong to another person by now.
-const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
 async function findLink(connection: ReadConnection, access: AccessKeys, digest: Buffer, since: number) {
   const link = reading.open(access, await connection.one(openLink, digest, since));
@@ -69,7 +68,8 @@ async function change(
   if (user === undefined) return "unknown";
   if (await isEmailTaken(tx, access, email)) return "taken";
   await users.change(tx, access, userId, { email, unconfirmedEmail: null, confirmedAt, updatedAt: now });
-  await tx.run(removeLinks, userId);
+  // Also those that were mailed to the old address: it may belong to another person by now.
+  await tx.run(removeMailedLinks, userId);
   await onChanged(tx, user);
   return "changed";
 }

@@ -5,6 +5,7 @@ import type { Database, InTransaction, ReadConnection, Transaction } from "../..
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
 import { isFirstRunOver } from "./first-run.ts";
+import { removeMailedLinks } from "./mailed-links.ts";
 import type { PasswordSeals } from "./password-seals.ts";
 import { identities, users } from "./tables.ts";
 import { findUserIn, insertUserIn } from "./users.ts";
@@ -43,7 +44,6 @@ const byKey = sql<[issuer: string, subject: string], Row>(
 const countOf = sql<[userId: number], { identities: number }>(
   "SELECT count(*) AS identities FROM identities WHERE user_id = ?",
 );
-const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 const insertIdentity = identities.insertion();
 const removeIdentities = sql<[userId: number]>(
   `DELETE FROM identities WHERE user_id = ?
@@ -113,7 +113,7 @@ export function createIdentityStore(db: Database, seals: PasswordSeals, random: 
           confirmedAt: user.email === email ? now : user.confirmedAt,
           updatedAt: now,
         });
-        await tx.run(removeLinks, user.id);
+        await tx.run(removeMailedLinks, user.id);
         await together(user)(tx);
         return findUserIn(tx, access, user.id);
       }),

@@ -35,6 +35,8 @@ const openLink = sql<[digest: Buffer, purpose: number, since: number], UserRow &
 const removeLinks = sql<[userId: number, purpose: number]>(
   "DELETE FROM mailed_links WHERE user_id = ? AND purpose = ?",
 );
+/** All links of one user, whatever they are for. */
+export const removeMailedLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 const putNothing = sql<[value: Buffer]>(
   "INSERT INTO meta (name, value) VALUES ('nothing', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 );

@@ -2,6 +2,7 @@ import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
+import { removeMailedLinks } from "./mailed-links.ts";
 import type { PasswordSeals } from "./password-seals.ts";
 import { endSessions, findCompleteSession } from "./sessions.ts";
 import { users } from "./tables.ts";
@@ -27,7 +28,6 @@ export interface PasswordChange {
 const byId = sql<[userId: number], UserRow & { passwordSealed: Buffer | null }>(
   `SELECT ${userColumns}, password_sealed AS passwordSealed FROM users WHERE id = ?`,
 );
-const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
 /** Revokes the API tokens of one user. A revoked token has no MAC any more. */
 export const revokeTokens = sql<[now: number, userId: number]>(
@@ -55,7 +55,7 @@ async function change(tx: Transaction, seals: PasswordSeals, wanted: PasswordCha
   if (!(await isFresh(tx, seals.access, wanted))) return false;
   if (provided !== undefined && !(await provided(tx))) return false;
   await users.change(tx, seals.access, userId, { ...seals.columnsOf(userId, to), isUnused: false, updatedAt: now });
-  await tx.run(removeLinks, userId);
+  await tx.run(removeMailedLinks, userId);
   await endSessions(tx, userId, keptSessionId);
   if (revokesTokens) await tx.run(revokeTokens, now, userId);
   await onChanged(tx, found.user);

@@ -3,6 +3,7 @@ import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { removeMailedLinks } from "./mailed-links.ts";
 import { identities, scimUsers, users } from "./tables.ts";
 import { isEmailTaken } from "./users.ts";
 
@@ -67,7 +68,6 @@ const otherOfName = sql<[nameKey: string, id: number], { one: number }>(
   "SELECT 1 AS one FROM scim_users WHERE name_key = ? AND is_deleted = 0 AND id <> ? LIMIT 1",
 );
 const insertSaid = scimUsers.insertion();
-const removeMailedLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 const removeSaid = sql<[userId: number]>("DELETE FROM scim_users WHERE id = ?");
 
 /** User names that differ in nothing else than this are the same (RFC 7643, section 4.1.1). */

@@ -10,6 +10,7 @@ import {
   integer,
   nullable,
   oneOf,
+  oneOfTexts,
   reasons,
   sealed,
   Table,
@@ -17,7 +18,7 @@ import {
   withDefault,
 } from "../../database/table.ts";
 import { allScopes, type Scope, sessionWays } from "../account.ts";
-import { type AdminAction, adminActions } from "../admin/admin-actions.ts";
+import { adminActions } from "../admin/admin-actions.ts";
 
 // Times in milliseconds since the epoch.
 
@@ -225,21 +226,12 @@ export const providerLogouts = new Table("provider_logouts", {
   receivedAt: harmless(integer, limit),
 });
 
-const actionName = converted<AdminAction, string>({
-  decode(stored) {
-    const action = adminActions.find((name) => name === stored);
-    if (action === undefined) throw new Error(`The database holds the unknown action ${stored}.`);
-    return action;
-  },
-  encode: (action) => action,
-});
-
 /** The id is assigned by the database. */
 export const adminEntries = new Table("admin_audit_entries", {
   createdAt: harmless(integer, shown),
   adminId: harmless(nullable(integer), shown),
   adminEmail: harmless(text, shown),
-  action: harmless(actionName, shown),
+  action: harmless(oneOfTexts(adminActions), shown),
   subject: harmless(text, shown),
   address: harmless(text, shown),
 });

@@ -2,23 +2,14 @@ import type { AccessKeys } from "../../crypto/access-keys.ts";
 import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, InTransaction, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { authenticated, bytes, converted, harmless, integer, reasons, text } from "../../database/table.ts";
+import { authenticated, bytes, harmless, integer, oneOfTexts, reasons, text } from "../../database/table.ts";
 
 export const brandingParts = ["name", "logo", "accent", "style"] as const;
 export type BrandingPart = (typeof brandingParts)[number];
 
-const partName = converted<BrandingPart, string>({
-  decode(stored) {
-    const part = brandingParts.find((name) => name === stored);
-    if (part === undefined) throw new Error(`The database holds the unknown theme part ${stored}.`);
-    return part;
-  },
-  encode: (name) => name,
-});
-
 /** Authenticated: a style sheet that somebody writes into the database could read a page and report what it has read. */
 export const themeParts = new AuthenticatedTable("theme_parts", "part", {
-  name: authenticated(partName),
+  name: authenticated(oneOfTexts(brandingParts)),
   contentType: authenticated(text),
   content: authenticated(bytes),
   updatedAt: harmless(integer, reasons.shown),
