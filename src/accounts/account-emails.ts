@@ -14,12 +14,10 @@ import type { LinkPurpose, MailedLinkStore } from "./store/mailed-links.ts";
 export function accountNotification(
   user: Pick<User, "email" | "language">,
   change: AccountChange,
-  {
-    client: { address, userAgent },
-    at,
-    subject = "",
-  }: { readonly client: ClientOrigin; readonly at: number; readonly subject?: string },
+  about: { readonly client: ClientOrigin; readonly at: number; readonly subject?: string },
 ): Email {
+  const { client, at, subject = "" } = about;
+  const { address, userAgent } = client;
   return {
     to: user.email,
     language: user.language,

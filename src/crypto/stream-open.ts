@@ -36,16 +36,13 @@ export interface ByteRange {
 export async function* openStream(
   key: Buffer,
   context: string,
-  {
-    plaintextBytes,
-    range,
-    read,
-  }: {
+  sealed: {
     readonly plaintextBytes: number;
     readonly range: ByteRange;
     readonly read: (range: ByteRange) => AsyncIterable<Uint8Array>;
   },
 ): AsyncGenerator<Buffer, void, undefined> {
+  const { plaintextBytes, range, read } = sealed;
   const lastIndex = segmentCount(plaintextBytes) - 1;
   checkRange(range, plaintextBytes);
   const firstIndex = Math.floor(range.start / segmentBytes);

@@ -50,12 +50,9 @@ class Reading<C extends Columns, Prefix extends string, Key extends keyof C & st
   constructor(
     name: string,
     prefix: Prefix,
-    {
-      columns,
-      deciding,
-      keys,
-    }: { readonly columns: C; readonly deciding: readonly string[]; readonly keys: readonly Key[] },
+    described: { readonly columns: C; readonly deciding: readonly string[]; readonly keys: readonly Key[] },
   ) {
+    const { columns, deciding, keys } = described;
     this.#name = name;
     this.#prefix = prefix;
     this.#macAlias = aliasOf(prefix, "mac");

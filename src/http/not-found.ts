@@ -21,16 +21,13 @@ export type FindOldAddress = (
 export function answerNotFound(
   request: FastifyRequest,
   reply: FastifyReply,
-  {
-    routes,
-    renderError,
-    findOldAddress,
-  }: {
+  deps: {
     readonly routes: readonly RouteEntry[];
     readonly renderError: RenderError;
     readonly findOldAddress: FindOldAddress;
   },
 ): FastifyReply {
+  const { routes, renderError, findOldAddress } = deps;
   discardBody(request.raw, reply.raw);
   const url = request.raw.url ?? "";
   const queryStart = url.indexOf("?");

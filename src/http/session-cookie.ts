@@ -7,11 +7,10 @@ const tokenPattern = /^[A-Za-z0-9_-]{1,128}$/;
 export type TokenCookies = ReturnType<typeof createTokenCookies>;
 export type SessionCookies = TokenCookies;
 
-export function createSessionCookies({
-  secureCookies,
-  strictSessions,
-  singleSignOn,
-}: Pick<Config, "secureCookies" | "strictSessions" | "singleSignOn">): SessionCookies {
+export function createSessionCookies(
+  config: Pick<Config, "secureCookies" | "strictSessions" | "singleSignOn">,
+): SessionCookies {
+  const { secureCookies, strictSessions, singleSignOn } = config;
   // The provider's redirect begins on another site, and leads to a page that needs the new session.
   const sameSite = strictSessions && singleSignOn === undefined ? "Strict" : "Lax";
   return createTokenCookies(secureCookies, { name: "sealpush_session", sameSite });
@@ -30,12 +29,9 @@ export function createEntryCookies({ secureCookies }: Pick<Config, "secureCookie
  */
 export function createTokenCookies(
   setting: Config["secureCookies"],
-  {
-    name,
-    seconds: lifetime,
-    sameSite = "Lax",
-  }: { readonly name: string; readonly seconds?: number; readonly sameSite?: "Lax" | "Strict" },
+  cookie: { readonly name: string; readonly seconds?: number; readonly sameSite?: "Lax" | "Strict" },
 ) {
+  const { name, seconds: lifetime, sameSite = "Lax" } = cookie;
   const isSecure = (client: Client) => (setting === "auto" ? client.https : setting);
   const attributes = (client: Client) => `Path=/; HttpOnly; SameSite=${sameSite}${isSecure(client) ? "; Secure" : ""}`;
   const nameFor = (client: Client) => (isSecure(client) ? `__Host-${name}` : name);

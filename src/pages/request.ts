@@ -280,12 +280,9 @@ export class PageRequest {
   renderForm<Model>(
     view: (model: Model, context: PageContext) => Page,
     model: NoInfer<Model>,
-    {
-      status,
-      path,
-      keepsTyped = false,
-    }: { readonly status: number; readonly path: string; readonly keepsTyped?: boolean },
+    options: { readonly status: number; readonly path: string; readonly keepsTyped?: boolean },
   ): Reply {
+    const { status, path, keepsTyped = false } = options;
     return this.render(view, model, {
       status,
       selfPath: this.isGet ? path : null,

@@ -49,18 +49,14 @@ export async function formBody(
 
 async function* formParts(
   fields: readonly (readonly [string, string])[],
-  {
-    fileField,
-    files,
-    boundary,
-    onProgress,
-  }: {
+  form: {
     readonly fileField: string;
     readonly files: readonly NewFile[];
     readonly boundary: string;
     readonly onProgress: Progress | undefined;
   },
 ): AsyncGenerator<Uint8Array> {
+  const { fileField, files, boundary, onProgress } = form;
   const encoder = new TextEncoder();
   for (const [name, value] of fields) {
     yield encoder.encode(`--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);

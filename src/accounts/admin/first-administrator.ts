@@ -77,17 +77,13 @@ function firstAccount({ db, users, clock, argon2, settings, chargeAttempt, isRig
      * Creates the first administrator. If several people have the code, only one of them succeeds.
      * @throws AppError forbidden (signing in is disabled), too_many_requests, unavailable.
      */
-    async createFirstAdministrator({
-      bootCode,
-      email: typed,
-      password,
-      client,
-    }: {
+    async createFirstAdministrator(given: {
       bootCode: string;
       email: string;
       password: string;
       client: ClientContext;
     }): Promise<FirstRunOutcome> {
+      const { bootCode, email: typed, password, client } = given;
       if (settings.loginsDisabled) throw new AppError("forbidden", "Sign-in is turned off on this server.");
       if (await isFirstRunOver(db.read)) return { outcome: "over" };
       const now = clock.now();

@@ -55,18 +55,15 @@ function changeParts(deps: Deps) {
   /** Ends the user's other sessions and notifies the owner. @param name of the factor; "": it has no name. */
   async function announce(
     tx: Transaction,
-    {
-      asked: { session, client },
-      change,
-      name,
-      now,
-    }: {
+    made: {
       readonly asked: ProtectedChange;
       readonly change: AccountChange;
       readonly name: string;
       readonly now: number;
     },
   ): Promise<void> {
+    const { asked, change, name, now } = made;
+    const { session, client } = asked;
     await endSessions(tx, session.user.id, session.id);
     await outbox.put(tx, accountNotification(session.user, change, { client, at: now, subject: name }), now);
   }
@@ -113,18 +110,8 @@ function changeParts(deps: Deps) {
 
 type ChangeParts = ReturnType<typeof changeParts>;
 
-function authenticatorChanges({
-  db,
-  clock,
-  factors,
-  passkeys,
-  codes,
-  totpSetUp,
-  change,
-  announceAdded,
-  remove,
-  deps,
-}: ChangeParts) {
+function authenticatorChanges(parts: ChangeParts) {
+  const { db, clock, factors, passkeys, codes, totpSetUp, change, announceAdded, remove, deps } = parts;
   return {
     async findFactors(userId: number): Promise<Factors> {
       const [found, listed] = await Promise.all([factors.findFactors(userId), passkeys.listPasskeys(userId)]);
@@ -201,17 +188,8 @@ function passkeyChanges({ passkeys, ceremonies, change, announceAdded, remove }:
   };
 }
 
-function backupCodeChanges({
-  db,
-  clock,
-  outbox,
-  factors,
-  passkeys,
-  change,
-  announce,
-  putBackupCodes,
-  deps,
-}: ChangeParts) {
+function backupCodeChanges(parts: ChangeParts) {
+  const { db, clock, outbox, factors, passkeys, change, announce, putBackupCodes, deps } = parts;
   return {
     /** Invalidates the old ones. "unknown": the account has no factor that they could replace. */
     makeBackupCodes: (

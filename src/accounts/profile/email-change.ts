@@ -59,13 +59,9 @@ function changeParts(deps: Deps) {
    */
   async function giveAway(
     tx: Transaction,
-    {
-      before,
-      email,
-      client,
-      now,
-    }: { readonly before: User; readonly email: string; readonly client: ClientOrigin; readonly now: number },
+    changed: { readonly before: User; readonly email: string; readonly client: ClientOrigin; readonly now: number },
   ) {
+    const { before, email, client, now } = changed;
     await deps.destroyStoredLinks(tx, before.id);
     if (!outbox.open) return;
     await outbox.put(tx, accountNotification(before, "email_changed", { client, at: now }), now);
@@ -92,17 +88,13 @@ function ownChanges(parts: ChangeParts) {
     asksByEmail: outbox.open,
 
     /** "not_confirmed": see `confirmIdentity`. @throws AppError too_many_requests, unavailable. */
-    async changeEmail({
-      session,
-      email: typed,
-      password,
-      client,
-    }: {
+    async changeEmail(given: {
       session: Pick<Session, "user" | "provedAt">;
       email: string;
       password: string;
       client: ClientContext;
     }): Promise<EmailChangeOutcome> {
+      const { session, email: typed, password, client } = given;
       const { user } = session;
       const email = normalizeEmail(typed);
       if (email === undefined) return "malformed";

@@ -8,17 +8,13 @@ import type { ProfileStore } from "../store/users.ts";
 
 export type Profile = ReturnType<typeof createProfile>;
 
-export function createProfile({
-  store,
-  clock,
-  checkPassword,
-  onChoiceNotRecorded,
-}: {
+export function createProfile(deps: {
   readonly store: ProfileStore;
   readonly clock: Clock;
   readonly checkPassword: Passwords["checkPassword"];
   readonly onChoiceNotRecorded: (error: unknown) => void;
 }) {
+  const { store, clock, checkPassword, onChoiceNotRecorded } = deps;
   return {
     /**
      * Reauthenticates before a change that a hijacked session must not make: with the password or, for an account without

@@ -25,16 +25,14 @@ export function sessionTimes({ sessionTimeoutSeconds, sessionMaxSeconds }: Setti
   return { idleMs, persistentIdleMs, lifetimeMs, since };
 }
 
-export function createSessionLists({
-  store,
-  search,
-  clock,
-  settings,
-}: Pick<AccountsDeps, "clock"> & {
-  readonly store: Pick<SessionStore, "listSessions">;
-  readonly search: ReturnType<typeof createSessionSearch>;
-  readonly settings: Settings;
-}) {
+export function createSessionLists(
+  deps: Pick<AccountsDeps, "clock"> & {
+    readonly store: Pick<SessionStore, "listSessions">;
+    readonly search: ReturnType<typeof createSessionSearch>;
+    readonly settings: Settings;
+  },
+) {
+  const { store, search, clock, settings } = deps;
   const times = sessionTimes(settings);
   return {
     /** The valid sessions, last seen first. */

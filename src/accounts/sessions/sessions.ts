@@ -59,19 +59,14 @@ export type SessionStarts = ReturnType<typeof createSessionStarts>;
  * The only way to start sessions. Each one gets a new token, so that an attacker cannot plant a token beforehand. A
  * complete session remembers its client (known-clients.ts) in the same transaction.
  */
-export function createSessionStarts({
-  store,
-  knownClients,
-  random,
-  access,
-  settings,
-}: {
+export function createSessionStarts(deps: {
   readonly store: SessionStore;
   readonly knownClients: Pick<KnownClients, "note">;
   readonly random: Random;
   readonly access: AccessKeys;
   readonly settings: Pick<AccountsDeps["settings"], "signOnOnly">;
 }) {
+  const { store, knownClients, random, access, settings } = deps;
   type Start = Pick<
     Parameters<SessionStore["insertSession"]>[0],
     "way" | "complete" | "replaces" | "provided" | "persistent" | "isProved" | "adminUntil" | "providerSession"
@@ -130,13 +125,10 @@ export function createSessionStarts({
   };
 }
 
-export function createSessions({
-  store,
-  clock,
-  settings,
-  access,
-  onUseNotRecorded,
-}: Pick<AccountsDeps, "clock" | "settings" | "access" | "onUseNotRecorded"> & { readonly store: SessionStore }) {
+export function createSessions(
+  deps: Pick<AccountsDeps, "clock" | "settings" | "access" | "onUseNotRecorded"> & { readonly store: SessionStore },
+) {
+  const { store, clock, settings, access, onUseNotRecorded } = deps;
   const { idleMs, persistentIdleMs, lifetimeMs } = sessionTimes(settings);
   const lastUse = createLastUse<string>({
     intervalMs: Math.min(minuteMs, idleMs / 4),

@@ -40,14 +40,7 @@ function passwordChange({ store, clock, argon2, check, outbox }: Deps) {
      * ("sign_in_again" otherwise): an unattended session must not give anybody permanent access.
      * @throws AppError too_many_requests, unavailable.
      */
-    async changePassword({
-      userId,
-      current,
-      password,
-      keepSessionId,
-      revokesTokens,
-      client,
-    }: {
+    async changePassword(given: {
       userId: number;
       current: string;
       password: string;
@@ -56,6 +49,7 @@ function passwordChange({ store, clock, argon2, check, outbox }: Deps) {
       revokesTokens: boolean;
       client: ClientContext;
     }): Promise<"changed" | "wrong_password" | "sign_in_again" | PasswordProblem> {
+      const { userId, current, password, keepSessionId, revokesTokens, client } = given;
       const now = clock.now();
       const account = await store.findPassword(userId);
       if (account === undefined) return "wrong_password";

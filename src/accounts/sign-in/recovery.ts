@@ -75,15 +75,12 @@ function resets({ findUsable, links, passwords, knownClients, clock, argon2, out
      * does not sign in, because the second factor is still needed. "invalid_link": unknown, used or expired.
      * @throws AppError unavailable.
      */
-    async resetPassword({
-      token,
-      password,
-      client,
-    }: {
+    async resetPassword(given: {
       token: string;
       password: string;
       client: ClientContext;
     }): Promise<"changed" | "invalid_link" | PasswordProblem> {
+      const { token, password, client } = given;
       const now = clock.now();
       const link = await findUsable(links.find, token, now);
       if (link === undefined) return "invalid_link";

@@ -33,18 +33,14 @@ export function createSignIn(deps: Deps) {
      * @returns undefined: no such email address and password. Unknown addresses cost the same work.
      * @throws AppError too_many_requests, unavailable.
      */
-    async signIn({
-      email,
-      password,
-      client,
-      persistent = false,
-    }: {
+    async signIn(given: {
       email: string;
       password: string;
       client: ClientContext;
       /** The browser keeps the session's cookie when it closes. */
       persistent?: boolean;
     }): Promise<SignedIn | undefined> {
+      const { email, password, client, persistent = false } = given;
       if (settings.loginsDisabled) return undefined;
       const now = clock.now();
       const address = normalizeEmail(email);

@@ -139,20 +139,16 @@ function signUps({ throttle, signUpNeedsMail, clock, argon2, settings, apply, en
     /**
      * With account emails, the account waits for its confirmation. A taken address gets the same answer for the same
      * work, and its owner an email; "taken" is only returned without account emails.
-     * @param request `language` of the page: becomes the account's.
+     * @param given `language` of the page: becomes the account's.
      * @throws AppError forbidden (signing up is disabled), too_many_requests, unavailable.
      */
-    async signUp({
-      email: typed,
-      password,
-      language,
-      client,
-    }: {
+    async signUp(given: {
       email: string;
       password: string;
       language: string;
       client: ClientContext;
     }): Promise<SignUpOutcome> {
+      const { email: typed, password, language, client } = given;
       if (settings.signupsDisabled || settings.loginsDisabled || (await deps.isSignUpClosed()))
         throw new AppError("forbidden", "Sign-up is not available on this server.");
       if (signUpNeedsMail()) return { outcome: "mail_unavailable" };
@@ -174,17 +170,8 @@ function signUps({ throttle, signUpNeedsMail, clock, argon2, settings, apply, en
   };
 }
 
-function confirmations({
-  throttle,
-  linkDigest,
-  db,
-  users,
-  links,
-  clock,
-  outbox,
-  writeNothing,
-  deps,
-}: RegistrationParts) {
+function confirmations(parts: RegistrationParts) {
+  const { throttle, linkDigest, db, users, links, clock, outbox, writeNothing, deps } = parts;
   return {
     /** Sends another confirmation if that account waits for one, without revealing it. @throws AppError too_many_requests. */
     async requestConfirmation({ email: typed, language, client }: MailedLinkRequest): Promise<void> {
@@ -265,19 +252,17 @@ export function createOwnConfirmation(
   return {
     /**
      * Sends the signed-in user a link to confirm their email address, also when account emails are off.
-     * @param request `language` for a user without a chosen language.
+     * @param given `language` for a user without a chosen language.
      * @returns "not_waiting": the address is already confirmed, or has changed.
      * @throws AppError forbidden (this server sends no emails), too_many_requests, unavailable.
      */
-    async requestOwnConfirmation({
-      user: { id, email },
-      language,
-      client,
-    }: {
+    async requestOwnConfirmation(given: {
       user: Pick<User, "id" | "email">;
       language: string;
       client: ClientContext;
     }): Promise<"sent" | "not_waiting"> {
+      const { language, client } = given;
+      const { id, email } = given.user;
       if (!outbox.open) throw new AppError("forbidden", "This server sends no emails.");
       const now = clock.now();
       await charge(client.throttleKey, { id, email }, now);

@@ -107,13 +107,7 @@ function linkConfirmation(deps: Deps) {
     },
 
     /** The only way to link an identity to an existing account. @throws AppError too_many_requests, unavailable, not_found. */
-    async confirmLink({
-      stepToken,
-      password,
-      mailed,
-      session,
-      client,
-    }: {
+    async confirmLink(confirmation: {
       stepToken: string | undefined;
       password: string;
       /** The token of the mailed link; "": none. */
@@ -121,6 +115,7 @@ function linkConfirmation(deps: Deps) {
       session: Session | null;
       client: ClientContext;
     }): Promise<LinkOutcome> {
+      const { stepToken, password, mailed, session, client } = confirmation;
       const waiting = await findWaiting(stepToken, deps);
       if (waiting === undefined || stepToken === undefined) return { is: "invalid" };
       const { step, user, account } = waiting;
@@ -141,15 +136,12 @@ function ownIdentities(deps: Deps) {
     listIdentities: (userId: number): Promise<readonly Identity[]> => identities.listIdentities(userId),
 
     /** Removes all identities, also of former providers. @throws AppError too_many_requests, unavailable, not_found. */
-    async unlinkIdentities({
-      userId,
-      password,
-      client,
-    }: {
+    async unlinkIdentities(unlinking: {
       userId: number;
       password: string;
       client: ClientContext;
     }): Promise<"unlinked" | "wrong_password" | "only_way_in"> {
+      const { userId, password, client } = unlinking;
       openProvider(deps);
       const account = await passwords.findPassword(userId);
       if (account === undefined || !account.user.hasPassword) return "only_way_in";
@@ -283,12 +275,8 @@ function linkInTransaction(
 function notifyOwner(
   tx: Transaction,
   { outbox, provider }: Deps,
-  {
-    change,
-    user,
-    client,
-    now,
-  }: { readonly change: AccountChange; readonly user: User; readonly client: ClientContext; readonly now: number },
+  about: { readonly change: AccountChange; readonly user: User; readonly client: ClientContext; readonly now: number },
 ): Promise<void> {
+  const { change, user, client, now } = about;
   return outbox.put(tx, accountNotification(user, change, { client, at: now, subject: provider?.name ?? "" }), now);
 }

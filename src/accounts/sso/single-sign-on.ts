@@ -88,13 +88,8 @@ export function createSingleSignOn(deps: Deps) {
     /**
      * @throws AppError not_found: single sign-on is off; unavailable: the provider does not answer.
      */
-    async beginSignOn({
-      next,
-      purpose,
-      session,
-      persistent,
-      client,
-    }: SignOnStart): Promise<{ readonly url: string; readonly stepToken: string }> {
+    async beginSignOn(start: SignOnStart): Promise<{ readonly url: string; readonly stepToken: string }> {
+      const { next, purpose, session, persistent, client } = start;
       const provider = openProvider(deps);
       const make = () => makeOpaqueToken(random);
       const secrets = { state: make(), nonce: make(), verifier: make() };

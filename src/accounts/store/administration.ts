@@ -123,17 +123,13 @@ function userReads({ openSummary, db }: StoreParts) {
       (await db.read.one(countUsers, activeSince)) ?? { total: 0, active: 0 },
 
     /** Newest first. @param asked `text`: a part of the email address, "" for all; `now`: which tokens are in use. */
-    async searchUsers({
-      text,
-      now,
-      limit,
-      offset,
-    }: {
+    async searchUsers(asked: {
       text: string;
       now: number;
       limit: number;
       offset: number;
     }): Promise<readonly UserSummary[]> {
+      const { text, now, limit, offset } = asked;
       const rows = await db.read.all(searchUsers, now, text, limit, offset);
       return rows.map(openSummary).filter((found) => found !== undefined);
     },

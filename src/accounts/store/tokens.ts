@@ -136,13 +136,7 @@ export function createTokenStore(db: Database, access: AccessKeys) {
     },
 
     /** @returns false: the user has no such token, or it was revoked before. */
-    revokeToken: ({
-      userId,
-      tokenId,
-      now,
-      onRevoked,
-      together,
-    }: {
+    revokeToken: (asked: {
       userId: number;
       tokenId: number;
       now: number;
@@ -150,6 +144,7 @@ export function createTokenStore(db: Database, access: AccessKeys) {
       together: ((tokenName: string) => InTransaction) | undefined;
     }): Promise<boolean> =>
       db.write(async (tx) => {
+        const { userId, tokenId, now, onRevoked, together } = asked;
         const revoked = await tx.one(revoke, now, tokenId, userId);
         if (revoked === undefined) return false;
         await notifyOwner(tx, access, { userId, tokenName: revoked.name, notify: onRevoked });

@@ -126,11 +126,8 @@ function pauseMs(attempts: number, random: Random): number {
 }
 
 /** The common prefix of the addresses of all objects. */
-export function bucketUrl({
-  endpoint,
-  bucket,
-  pathStyle,
-}: Pick<BucketSettings, "endpoint" | "bucket" | "pathStyle">): URL {
+export function bucketUrl(settings: Pick<BucketSettings, "endpoint" | "bucket" | "pathStyle">): URL {
+  const { endpoint, bucket, pathStyle } = settings;
   const base = new URL(endpoint);
   const prefix = base.pathname.replace(/\/+$/, "");
   if (pathStyle) base.pathname = `${prefix}/${bucket}`;

@@ -163,16 +163,13 @@ async function pause(answer: Answer, attempts: number, signal: AbortSignal): Pro
 function ask(
   method: string,
   path: string,
-  {
-    headers,
-    signal,
-    part,
-  }: {
+  sent: {
     readonly headers: Readonly<Record<string, string>>;
     readonly signal?: AbortSignal;
     readonly part?: { readonly body: Blob; readonly sent: (bytes: number) => void };
   },
 ): Promise<Answer> {
+  const { headers, signal, part } = sent;
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open(method, path);

@@ -146,18 +146,14 @@ export const linkDeliverySettings = {
 /** @returns undefined: no emails are sent. */
 export function mailConfig(
   mail: ParsedGroup<typeof mailSettings>,
-  {
-    baseUrl,
-    pushBaseUrl,
-    defaultLocale,
-    report,
-  }: {
+  about: {
     readonly baseUrl: string | undefined;
     readonly pushBaseUrl: string | undefined;
     readonly defaultLocale: string | undefined;
     readonly report: SettingReport;
   },
 ) {
+  const { baseUrl, pushBaseUrl, defaultLocale, report } = about;
   const host = mail.smtpAddress.value;
   if (mail.smtpAddress.given && baseUrl === undefined) {
     const { env } = networkSettings.settings.overrideBaseUrl;

@@ -29,12 +29,9 @@ export type TakeFile = (file: FormFile, before: FormFields) => Promise<void>;
 export async function receiveMultipart(
   contentType: string,
   chunks: AsyncIterator<Buffer>,
-  {
-    fieldBytesMax,
-    hold,
-    takeFile,
-  }: { readonly fieldBytesMax: number; readonly hold: BodyHold; readonly takeFile: TakeFile },
+  taking: { readonly fieldBytesMax: number; readonly hold: BodyHold; readonly takeFile: TakeFile },
 ): Promise<FormFields> {
+  const { fieldBytesMax, hold, takeFile } = taking;
   const boundary = multipartBoundary(contentType);
   if (boundary === undefined) throw new AppError("invalid_request", "The multipart form has no boundary.");
   const reader = new MultipartReader(chunks, boundary);

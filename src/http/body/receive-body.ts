@@ -148,13 +148,7 @@ async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: T
 
 async function parseWhole<T>(
   request: IncomingMessage,
-  {
-    bytesMax,
-    intake,
-    hold,
-    parser,
-    whenEmpty,
-  }: {
+  taking: {
     readonly bytesMax: number;
     readonly intake: BodyIntake;
     readonly hold: BodyHold;
@@ -162,6 +156,7 @@ async function parseWhole<T>(
     readonly whenEmpty: T;
   },
 ): Promise<T> {
+  const { bytesMax, intake, hold, parser, whenEmpty } = taking;
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
   if (isSmall(request)) {
     const body = await intake.small.receive(request);
