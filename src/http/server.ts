@@ -16,7 +16,7 @@ import { AnswerOutflow, answerMemoryLimits } from "./answers.ts";
 import { anonymousActor } from "./authentication.ts";
 import { httpsAddressFor } from "./base-url.ts";
 import { BodyIntake, bodyMemoryLimits } from "./body/body-intake.ts";
-import { createClientReader, createPeerReader, type PeerReader } from "./client.ts";
+import { createClientReader, createPeerReader, type PeerReader, unknownPeer } from "./client.ts";
 import { answerClientError, answerExpectation } from "./client-errors.ts";
 import { limitConnections } from "./connections.ts";
 import { discardBody } from "./discard-body.ts";
@@ -99,21 +99,25 @@ function createHttpServers(server: FastifyInstance, config: Config, newRequestId
   return { gateway, httpServers };
 }
 
+/** What a request has until a hook gives it more; see request.ts. */
+const requestDefaults = {
+  baseUrl: "",
+  pushBaseUrl: "",
+  user: null,
+  session: null,
+  formToken: null,
+  entryFormToken: null,
+  needsFormToken: false,
+  confirmAccess: null,
+  formRead: null,
+  answerHold: null,
+  bodyHold: null,
+} satisfies Partial<FastifyRequest>;
+
 function decorate(server: FastifyInstance, deps: ServerDeps): void {
-  server.decorateRequest("client");
-  server.decorateRequest("actor");
-  server.decorateRequest("listener");
-  server.decorateRequest("baseUrl", "");
-  server.decorateRequest("pushBaseUrl", "");
-  server.decorateRequest("user", null);
-  server.decorateRequest("session", null);
-  server.decorateRequest("formToken", null);
-  server.decorateRequest("entryFormToken", null);
-  server.decorateRequest("needsFormToken", false);
-  server.decorateRequest("confirmAccess", null);
-  server.decorateRequest("formRead", null);
-  server.decorateRequest("answerHold", null);
-  server.decorateRequest("bodyHold", null);
+  for (const name of ["client", "actor", "listener"]) server.decorateRequest(name);
+  for (const [name, value] of Object.entries(requestDefaults))
+    server.decorateRequest<string | boolean | null>(name, value);
   server.decorate("pagePolicyFor", createPagePolicies(deps.config.imageSources));
   server.decorate("answerOutflow", new AnswerOutflow(answerMemoryLimits(deps.memoryBytes), () => nextTurn()));
 }
@@ -325,19 +329,9 @@ function disableBodyParsing(server: FastifyInstance): void {
 
 /** For requests that the router refuses: they pass no hook, so the decorators have no values. */
 function setDefaults(request: FastifyRequest, reply: FastifyReply, listener: Listener): void {
-  request.client = { address: "0.0.0.0", key: "0.0.0.0", https: false, host: "", fromTrustedProxy: false };
-  request.listener = listener;
-  request.baseUrl = "";
-  request.pushBaseUrl = "";
-  request.user = null;
-  request.session = null;
-  request.formToken = null;
-  request.entryFormToken = null;
-  request.needsFormToken = false;
-  request.confirmAccess = null;
-  request.formRead = null;
-  request.answerHold = null;
-  request.bodyHold = null;
+  const { address, key } = unknownPeer;
+  const client = { address, key, https: false, host: "", fromTrustedProxy: false };
+  Object.assign(request, requestDefaults, { client, listener });
   request.actor = anonymousActor(request);
   reply.headers(baseHeaders);
   reply.header("x-request-id", request.id);
