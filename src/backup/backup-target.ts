@@ -124,15 +124,11 @@ function archive(
     add,
     /** Unlinks the copy before it is read, so that nothing remains if this process is killed. */
     async addDatabase(path, copy, bytes) {
-      const file = await open(copy, "r");
-      try {
-        await unlink(copy);
-        const { written } = await add(path, bytes, file.createReadStream({ autoClose: false }));
-        if (written === undefined) throw new Error("An archive returns the checksum of every file.");
-        return written;
-      } finally {
-        await file.close();
-      }
+      await using file = await open(copy, "r");
+      await unlink(copy);
+      const { written } = await add(path, bytes, file.createReadStream({ autoClose: false }));
+      if (written === undefined) throw new Error("An archive returns the checksum of every file.");
+      return written;
     },
   };
 }

@@ -20,19 +20,15 @@ const chunkBytes = 256 * 1024;
 
 /** Creates a file that only its user may read, and syncs it. @throws BackupError if it exists or cannot be written. */
 export async function writeSynced(path: string, content: AsyncIterable<Uint8Array>): Promise<FileSum> {
-  const file = await openNew(path);
+  await using file = await openNew(path);
   const sum = createHash("sha256");
   let bytes = 0;
-  try {
-    for await (const chunk of content) {
-      await writeWhole(file, path, chunk);
-      sum.update(chunk);
-      bytes += chunk.length;
-    }
-    await syncHandle(file, path);
-  } finally {
-    await file.close();
+  for await (const chunk of content) {
+    await writeWhole(file, path, chunk);
+    sum.update(chunk);
+    bytes += chunk.length;
   }
+  await syncHandle(file, path);
   return { bytes, sha256: sum.digest("hex") };
 }
 
@@ -68,12 +64,8 @@ export async function syncFolders(path: string): Promise<void> {
 
 /** Syncs a file or a folder. */
 export async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await syncHandle(handle, path);
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(path, "r");
+  await syncHandle(handle, path);
 }
 
 export function readWhole(path: string): AsyncIterable<Uint8Array> {

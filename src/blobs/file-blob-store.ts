@@ -161,15 +161,11 @@ export function createFileBlobStore(directory: string, deps: FileBlobStoreDeps):
 /** Makes the folder of the blobs and its marker, durably. */
 export async function markBlobFolder(directory: string): Promise<void> {
   await makeDirectory(directory);
-  const marker = await open(join(directory, markerName), "a", 0o600);
-  try {
-    // Several processes may write it at the same time.
-    await marker.truncate();
-    await marker.write(markerText);
-    await marker.sync();
-  } finally {
-    await marker.close();
-  }
+  await using marker = await open(join(directory, markerName), "a", 0o600);
+  // Several processes may write it at the same time.
+  await marker.truncate();
+  await marker.write(markerText);
+  await marker.sync();
   await syncDirectory(directory);
 }
 
@@ -243,12 +239,8 @@ async function makeDirectory(path: string): Promise<void> {
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  await using directory = await open(path, "r");
+  await directory.sync();
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -76,12 +76,8 @@ async function checkStore(config: Config, io: CliIo): Promise<Finding[]> {
     const missing = fail("database", `${path} does not exist: start the server once, or check DATA_DIR.`);
     return [missing, ...(await watchClock(io, undefined))];
   }
-  const db = await openDatabaseOf(config, io);
-  try {
-    return await checkOpenStore(config, io, db);
-  } finally {
-    await db.close();
-  }
+  await using db = await openDatabaseOf(config, io);
+  return await checkOpenStore(config, io, db);
 }
 
 async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<Finding[]> {

@@ -162,15 +162,11 @@ async function stateOf(config: Config, io: CliIo): Promise<State> {
   if (path !== undefined && !existsSync(path)) return "none";
   const onWaiting = eventsTo(io, config.logLevel).databaseAwaited;
   await awaitDatabase(config.database, { ...io, onWaiting, abandoned: undefined });
-  const db = await openDatabaseOf(config, io);
-  try {
-    const mark = await findMoveIn(db.read);
-    if (mark !== undefined) return mark;
-    if (await hasData(db.read)) return "in_use";
-    return (await isNewDatabase(db.read)) ? "none" : "empty";
-  } finally {
-    await db.close();
-  }
+  await using db = await openDatabaseOf(config, io);
+  const mark = await findMoveIn(db.read);
+  if (mark !== undefined) return mark;
+  if (await hasData(db.read)) return "in_use";
+  return (await isNewDatabase(db.read)) ? "none" : "empty";
 }
 
 async function moveIn(io: CliIo, loaded: LoadResult, config: Config): Promise<number | undefined> {

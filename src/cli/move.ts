@@ -3,7 +3,6 @@ import type { Config } from "../config/config.ts";
 import { makeDataFolder } from "../config/data-folder.ts";
 import { ownDatabaseName } from "../config/topics/move-in.ts";
 import { createKeyring } from "../crypto/keyring.ts";
-import type { Database } from "../database/database.ts";
 import { removeMovedAway } from "../database/move-marks.ts";
 import { embeddedFileOf } from "../database/open-database.ts";
 import { type MoveReport, moveDatabase } from "../move/move.ts";
@@ -49,8 +48,8 @@ async function runMove(io: CliIo, fromAddress: string, toAddress: string): Promi
   await using source = await open(from, io);
   await using destination = await open(to, io);
   const report = await moveDatabase({
-    from: source.db,
-    to: destination.db,
+    from: source,
+    to: destination,
     keyring: createKeyring(masterKeys.keys, io.random),
     random: io.random,
     clock: io.clock,
@@ -71,7 +70,7 @@ async function runReopen(io: CliIo, address: string): Promise<void> {
   const config = configAt(io, address, "--reopen");
   await refuseWithoutData(config, io, "--reopen");
   await using reopened = await open(config, io);
-  const done = await removeMovedAway(reopened.db);
+  const done = await removeMovedAway(reopened);
   io.stdout(
     done
       ? "A server can start on this database again. Never start one on the copy as well.\n"
@@ -96,8 +95,7 @@ function configAt(io: CliIo, address: string, option: string): Config {
   }
 }
 
-async function open(config: Config, io: CliIo): Promise<AsyncDisposable & { readonly db: Database }> {
+async function open(config: Config, io: CliIo) {
   if (embeddedFileOf(config.database) !== undefined) makeDataFolder(config.dataDir);
-  const db = await openDatabaseOf(config, io);
-  return { db, [Symbol.asyncDispose]: () => db.close() };
+  return await openDatabaseOf(config, io);
 }

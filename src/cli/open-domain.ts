@@ -41,13 +41,9 @@ export async function withAccounts(
   refuseUnfinishedRestore(config.dataDir);
   if (whenMissing === "refuse") await refuseWithoutData(config, io);
   else if (await isMissing(config, io)) await withDomain(config, io, async () => undefined);
-  const db = await openDatabaseOf(config, io);
-  try {
-    await refuseMovedDatabase(db);
-    await work(await openAccounts(config, db, io));
-  } finally {
-    await db.close();
-  }
+  await using db = await openDatabaseOf(config, io);
+  await refuseMovedDatabase(db);
+  await work(await openAccounts(config, db, io));
 }
 
 /** Opens the domain, with its master key, for one command. @throws the errors of `openDomain`. */
@@ -102,21 +98,22 @@ function describeMissing({ database, moveIn }: Config): readonly [what: string, 
 async function isMissing(config: Config, io: CliIo): Promise<boolean> {
   const path = embeddedFileOf(config.database);
   if (path !== undefined) return !existsSync(path);
-  const db = await openDatabaseOf(config, io);
-  try {
-    return await isNewDatabase(db.read);
-  } finally {
-    await db.close();
-  }
+  await using db = await openDatabaseOf(config, io);
+  return await isNewDatabase(db.read);
 }
 
-export async function openDatabaseOf(config: Config, io: Pick<CliIo, "monotonicMs">): Promise<Database> {
-  return await openDatabase(config.database, {
+/** Use it with `await using`, which closes it. */
+export async function openDatabaseOf(
+  config: Config,
+  io: Pick<CliIo, "monotonicMs">,
+): Promise<Database & AsyncDisposable> {
+  const db = await openDatabase(config.database, {
     monotonicMs: io.monotonicMs,
     // A failed write is an error of the command itself. If the log could not be truncated, the server does it later.
     onStorageFailure: () => undefined,
     onTruncationFailed: () => undefined,
   });
+  return Object.assign(db, { [Symbol.asyncDispose]: () => db.close() });
 }
 
 async function openAccounts(config: Config, db: Database, io: CliIo): Promise<Accounts> {
