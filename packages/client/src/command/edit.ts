@@ -5,7 +5,7 @@ import { givenPassphrase, newPassphrase, passphraseOption, pushArgument, readSec
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textsOf } from "./io.ts";
 import { changeableFields } from "./push.ts";
 import { connectForPush } from "./settings.ts";
-import { jsonText, progressOn } from "./text.ts";
+import { printAnswer, progressOn } from "./text.ts";
 
 /** The options that change nothing by themselves. */
 const unchanging = ["passphrase", "passphrase-file", "server", "json"];
@@ -21,8 +21,7 @@ export const edit: RunVerb = async (given, io) => {
   const edited = await client
     .edit(named, changes, { signal: io.interruption, ...(progress && { onProgress: progress.show }) })
     .finally(() => progress?.clear());
-  io.stdout(isSet(given, "json") ? jsonText(edited) : "The push was changed. Its link is the same.\n");
-  return exitCodes.ok;
+  return printAnswer(given, io, edited, "The push was changed. Its link is the same.\n");
 };
 
 /** @throws CommandRefused usage, before anybody is asked for a secret. */

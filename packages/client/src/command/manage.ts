@@ -5,7 +5,7 @@ import { isSealedLabel } from "../sealed-label.ts";
 import { passphraseOption, pushArgument, readShortFile } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
 import { connect, connectForPush } from "./settings.ts";
-import { jsonText, table } from "./text.ts";
+import { printAnswer, table } from "./text.ts";
 
 export const list: RunVerb = async (given, io) => {
   if (given.positionals.length > 0) return await listAnswers(given, io);
@@ -19,9 +19,7 @@ export const list: RunVerb = async (given, io) => {
       return link === undefined ? push : openLabels(push, link);
     }),
   );
-  if (isSet(given, "json")) return printJson(pushes, io);
-  printPushes(pushes, io);
-  return exitCodes.ok;
+  return printAnswer(given, io, pushes, pushesText(pushes));
 };
 
 /** Some 7,000 links. */
@@ -39,7 +37,7 @@ async function linksOf(given: Given): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-function printPushes(pushes: Awaited<ReturnType<SealpushClient["list"]>>, io: CommandIo): void {
+function pushesText(pushes: Awaited<ReturnType<SealpushClient["list"]>>): string {
   const rows = pushes.map((push) => [
     push.html_url,
     push.kind,
@@ -48,13 +46,12 @@ function printPushes(pushes: Awaited<ReturnType<SealpushClient["list"]>>, io: Co
     push.views_remaining,
     isSealedLabel(push.name) ? "Sealed name" : push.name,
   ]);
-  io.stdout(table(["link", "kind", "created", "expires", "views left", "name"], rows));
+  return table(["link", "kind", "created", "expires", "views left", "name"], rows);
 }
 
 async function listRequests(given: Given, io: CommandIo): Promise<number> {
   const { client } = await connect(given, io);
   const requests = await client.requests.list(pageOf(given, io));
-  if (isSet(given, "json")) return printJson(requests, io);
   const rows = requests.map(({ html_url, state, created_at, expires_at, answers, answers_max, title }) => [
     html_url,
     state,
@@ -63,8 +60,7 @@ async function listRequests(given: Given, io: CommandIo): Promise<number> {
     `${answers} of ${answers_max}`,
     title,
   ]);
-  io.stdout(table(["link", "state", "created", "expires", "answers", "title"], rows));
-  return exitCodes.ok;
+  return printAnswer(given, io, requests, table(["link", "state", "created", "expires", "answers", "title"], rows));
 }
 
 /** With the private link or the passphrase, the links of the answers contain the key. */
@@ -73,16 +69,13 @@ async function listAnswers(given: Given, io: CommandIo): Promise<number> {
   const { client } = await connectForPush(named, given, io);
   const passphrase = await passphraseOption(given, io);
   const found = await client.requests.answers(named, { passphrase, signal: io.interruption });
-  if (isSet(given, "json")) return printJson(found, io);
-  printPushes(found.pushes, io);
-  return exitCodes.ok;
+  return printAnswer(given, io, found, pushesText(found.pushes));
 }
 
 export const audit: RunVerb = async (given, io) => {
   const named = await pushArgument(given, io);
   const { client } = await connectForPush(named, given, io);
   const entries = await client.audit(named, pageOf(given, io));
-  if (isSet(given, "json")) return printJson(entries, io);
   const rows = entries.map(({ created_at, kind, ip, user_agent, referrer }) => [
     created_at,
     kind,
@@ -90,8 +83,7 @@ export const audit: RunVerb = async (given, io) => {
     user_agent,
     referrer,
   ]);
-  io.stdout(table(["time", "event", "address", "user agent", "referrer"], rows));
-  return exitCodes.ok;
+  return printAnswer(given, io, entries, table(["time", "event", "address", "user agent", "referrer"], rows));
 };
 
 export const end: RunVerb = async (given, io) => {
@@ -99,14 +91,10 @@ export const end: RunVerb = async (given, io) => {
   const { client } = await connectForPush(named, given, io);
   if (readRequestLink(named) !== undefined) {
     const closed = await client.requests.close(named, { signal: io.interruption });
-    if (isSet(given, "json")) return printJson(closed, io);
-    io.stdout("The request is closed. Answers that have come can still be opened.\n");
-    return exitCodes.ok;
+    return printAnswer(given, io, closed, "The request is closed. Answers that have come can still be opened.\n");
   }
   const ended = await client.end(named, { signal: io.interruption });
-  if (isSet(given, "json")) return printJson(ended, io);
-  io.stdout("The push has ended.\n");
-  return exitCodes.ok;
+  return printAnswer(given, io, ended, "The push has ended.\n");
 };
 
 export const deleteRequest: RunVerb = async (given, io) => {
@@ -131,9 +119,4 @@ async function isConfirmed({ ask }: CommandIo): Promise<boolean> {
 
 function pageOf(given: Given, io: CommandIo) {
   return { page: numberOf(given, "page", 1, 200) ?? 1, signal: io.interruption };
-}
-
-function printJson(value: unknown, io: CommandIo): number {
-  io.stdout(jsonText(value));
-  return exitCodes.ok;
 }

@@ -108,7 +108,7 @@ async function printField(found: Found, opened: Retrieved, folder: string, io: C
   const { payload } = opened;
   // A program that reads standard input wants one value, and no other text.
   if (payload !== null && !io.terminals.stdout) {
-    const path = await saveFile("secret.txt", folder, once(payload), undefined).catch((error: unknown) => {
+    const path = await saveFile("secret.txt", folder, [Buffer.from(payload)], undefined).catch((error: unknown) => {
       if (systemProblem(error) === undefined) throw error;
       return undefined;
     });
@@ -119,10 +119,6 @@ async function printField(found: Found, opened: Retrieved, folder: string, io: C
   }
   await printSecret(payload, io);
   return false;
-}
-
-async function* once(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
 }
 
 /** @returns undefined: the whole secret is wanted. @throws CommandRefused usage before a view is spent. */

@@ -5,6 +5,9 @@ import { harmless } from "./text.ts";
 
 const sameNamesMax = 1_000;
 
+/** The bytes of a file, as they come or at once. */
+export type Content = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 /**
  * Saves a file of a stranger under its own name, or under a similar one if that exists. Only this user may read it. What
  * could not be completed is removed.
@@ -13,7 +16,7 @@ const sameNamesMax = 1_000;
 export async function saveFile(
   filename: string,
   folder: string,
-  content: AsyncIterable<Uint8Array>,
+  content: Content,
   onProgress: ((savedBytes: number) => void) | undefined,
 ): Promise<string> {
   const { file, path } = await createFile(join(folder, safeName(filename)));

@@ -1,3 +1,5 @@
+import { type CommandIo, exitCodes, type Given, isSet } from "./io.ts";
+
 const controls = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /** A foreign text for a terminal: control characters, which could change its state or imitate other output, are replaced. */
@@ -9,6 +11,12 @@ export function harmless(text: string, kept = ""): string {
 export function jsonText(value: unknown): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return `${JSON.stringify(value, null, 2).replace(controls, (character) => (character === "\n" ? "\n" : escaped(character)))}\n`;
+}
+
+/** Prints what the server has answered: with --json as it is, otherwise as a text for people. */
+export function printAnswer(given: Given, io: Pick<CommandIo, "stdout">, answer: unknown, text: string): number {
+  io.stdout(isSet(given, "json") ? jsonText(answer) : text);
+  return exitCodes.ok;
 }
 
 /** One `label: value` a line; a value cannot begin another line. */

@@ -2,7 +2,7 @@ import { mkdir, readFile, rmdir } from "node:fs/promises";
 import nodePath, { relative, resolve } from "node:path";
 import { fieldLimits, fieldTypes, type PushField } from "@sealpush/age/fields";
 import type { Retrieved } from "../client.ts";
-import { safeName, saveFile } from "../command/saved-files.ts";
+import { type Content, safeName, saveFile } from "../command/saved-files.ts";
 import { harmless } from "../command/text.ts";
 import { ClientError } from "../errors.ts";
 import { keyIsMissing, lacksKey } from "../missing-key.ts";
@@ -112,11 +112,11 @@ export function saveTool(
       if (await lacksKey(client, push, signal)) throw new Error(keyIsMissing);
       // Before a view is spent.
       const target = await makeFolder(folder, String(given.folder));
-      const save = async (name: string, content: AsyncIterable<Uint8Array>) =>
+      const save = async (name: string, content: Content) =>
         relative(folder, await saveFile(name, target, content, undefined));
       const opened = await retrieve(options, push, signal).catch(async (error: unknown) => {
         if (error instanceof ClientError && error.sealedText !== undefined) {
-          const kept = await save("sealed.age", once(error.sealedText));
+          const kept = await save("sealed.age", [Buffer.from(error.sealedText)]);
           throw new Error(`The passphrase is wrong. The view is spent, and the sealed text is kept in ${kept}.`);
         }
         await rmdir(target);
@@ -178,7 +178,7 @@ const passphraseIsChecked =
   "can open it with `sealpush open`.";
 
 interface Saving {
-  readonly save: (name: string, content: AsyncIterable<Uint8Array>) => Promise<string>;
+  readonly save: (name: string, content: Content) => Promise<string>;
   readonly download: (file: Retrieved["files"][number]) => AsyncIterable<Uint8Array>;
   readonly signal: AbortSignal;
 }
@@ -188,9 +188,10 @@ async function saveOpened(
   { save, download, signal }: Saving,
 ): Promise<ToolAnswer> {
   const saved: { readonly label: string; readonly type: string; readonly file: string }[] = [];
-  for (const { label, type, value } of fields ?? []) saved.push({ label, type, file: await save(label, once(value)) });
+  for (const { label, type, value } of fields ?? [])
+    saved.push({ label, type, file: await save(label, [Buffer.from(value)]) });
   const hasText = fields === undefined && payload !== null && payload !== "";
-  const text = hasText ? { text: await save("secret.txt", once(payload)) } : {};
+  const text = hasText ? { text: await save("secret.txt", [Buffer.from(payload)]) } : {};
   const names: string[] = [];
   const problems: string[] = [];
   for (const file of files) {
@@ -210,8 +211,4 @@ async function saveOpened(
     files: names,
     ...(problems.length === 0 ? {} : { problems }),
   };
-}
-
-async function* once(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
 }
