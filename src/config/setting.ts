@@ -1,4 +1,4 @@
-import type { ValueType } from "./value-types.ts";
+import { boolean, type ValueType } from "./value-types.ts";
 
 /** One row of the settings table. Parsing, documentation and the list of known names are all derived from it. */
 export interface Setting<T> {
@@ -74,6 +74,11 @@ export function setting<T>(row: Row<T> & { readonly default: string }): Setting<
   const byDefault = row.type.parse(row.default);
   if (!byDefault.ok) throw new Error(`The default of ${row.env} is not one of its allowed values.`);
   return makeSetting(row, byDefault.value, row.default);
+}
+
+/** A setting that is on or off. */
+export function switchSetting(row: Omit<Row<boolean>, "type"> & { readonly default: "true" | "false" }) {
+  return setting({ ...row, type: boolean });
 }
 
 /**

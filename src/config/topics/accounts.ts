@@ -1,6 +1,6 @@
 import { dayMs, minuteMs, secondMs } from "../../base/clock.ts";
-import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
-import { boolean, converted, duration, rubyRegularExpression } from "../value-types.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, switchSetting, valuesOf } from "../setting.ts";
+import { converted, duration, rubyRegularExpression } from "../value-types.ts";
 import type { mailSettings } from "./mail.ts";
 import { networkSettings } from "./network.ts";
 
@@ -12,16 +12,14 @@ export const accountSettings = {
   title: "Accounts",
   intro: "Who may have an account and sign in. The first administrator is created at `/first_run`.",
   settings: {
-    signupsDisabled: setting({
+    signupsDisabled: switchSetting({
       env: "PWP__DISABLE_SIGNUPS",
       doc: "Whether sign-up is disabled: people cannot create an account for themselves.",
-      type: boolean,
       default: "false",
     }),
-    loginsDisabled: setting({
+    loginsDisabled: switchSetting({
       env: "PWP__DISABLE_LOGINS",
       doc: "Whether sign-in is disabled; existing sessions are not accepted either. API tokens continue to work.",
-      type: boolean,
       default: "false",
     }),
     signupEmailPattern: optionalSetting({
@@ -31,16 +29,14 @@ export const accountSettings = {
       unset: "any",
     }),
     /** Only confirmed addresses may sign in, whether or not emails can be sent. */
-    requiresConfirmation: setting({
+    requiresConfirmation: switchSetting({
       env: "PWP__ENABLE_USER_ACCOUNT_EMAILS",
       doc: "Whether accounts get emails: to confirm an address, to reset a password, and notify of changes. A new account can then sign in only after its address is confirmed. Needs the mail settings. When off, a link to confirm an address is still sent to people who request it on their account page.",
-      type: boolean,
       default: "false",
     }),
-    requireSecondFactor: setting({
+    requireSecondFactor: switchSetting({
       env: "PWP__REQUIRE_MFA",
       doc: "Whether every account must have two-step sign-in. Without it, people are sent to set it up and API calls get 403.",
-      type: boolean,
       default: "false",
     }),
     sessionTimeoutSeconds: setting({

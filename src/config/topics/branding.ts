@@ -6,9 +6,10 @@ import {
   type ParsedSetting,
   type SettingReport,
   setting,
+  switchSetting,
   valuesOf,
 } from "../setting.ts";
-import { accepted, boolean, oneOf, rejected, type ValueType } from "../value-types.ts";
+import { accepted, oneOf, rejected, type ValueType } from "../value-types.ts";
 
 /** On one line, without characters that hide or reverse the text next to it. */
 function oneLine(noun: string, charactersMax: number): ValueType<string> {
@@ -114,16 +115,14 @@ export const brandingSettings = {
       type: imageAddress,
       unset: "none",
     }),
-    showsFooterMenu: setting({
+    showsFooterMenu: switchSetting({
       env: "PWP__BRAND__SHOW_FOOTER_MENU",
       doc: "Whether the end of every page links to the API documentation and to the page in other languages.",
-      type: boolean,
       default: "true",
     }),
-    showsVersion: setting({
+    showsVersion: switchSetting({
       env: "PWP__SHOW_VERSION",
       doc: "Whether the end of every page shows the version of this program. In Password Pusher the default is true.",
-      type: boolean,
       default: "false",
     }),
     themeMode: setting({

@@ -1,14 +1,5 @@
-import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
-import {
-  accepted,
-  boolean,
-  byteSize,
-  converted,
-  oneOf,
-  rejected,
-  type ValueType,
-  wholeNumber,
-} from "../value-types.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, switchSetting, valuesOf } from "../setting.ts";
+import { accepted, byteSize, converted, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
 import type { accessSettings } from "./access.ts";
 
 const tebibyte = 1024 ** 4;
@@ -19,10 +10,9 @@ export const uploadSettings = {
   title: "Files of a push",
   intro: "",
   settings: {
-    allowAnonymous: setting({
+    allowAnonymous: switchSetting({
       env: "PWP__FILES__ALLOW_ANONYMOUS",
       doc: "Whether people without an account may push files too.",
-      type: boolean,
       default: "false",
     }),
     maxFileUploads: setting({
@@ -139,10 +129,9 @@ export const storageSettings = {
       unset: "not set",
       hidden: "always",
     }),
-    pathStyle: setting({
+    pathStyle: switchSetting({
       env: "PWP__FILES__S3__PATH_STYLE",
       doc: "Whether the bucket is in the path of a request (`https://store/bucket/`). When off, it is part of the host name (`https://bucket.store/`), as a few stores require.",
-      type: boolean,
       default: "true",
     }),
   },

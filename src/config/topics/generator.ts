@@ -1,5 +1,5 @@
-import { type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
-import { accepted, boolean, rejected, type ValueType, wholeNumber } from "../value-types.ts";
+import { type ParsedGroup, type SettingReport, setting, switchSetting, valuesOf } from "../setting.ts";
+import { accepted, rejected, type ValueType, wholeNumber } from "../value-types.ts";
 
 const charactersMax = 100;
 const syllableLettersMax = 32;
@@ -60,22 +60,19 @@ export const generatorSettings = {
       type: letters,
       default: "aeiouy",
     }),
-    capitals: setting({
+    capitals: switchSetting({
       env: "PWP__GEN__TITLE_CASED",
       doc: "Whether each syllable starts with a capital, unless the user changes it.",
-      type: boolean,
       default: "true",
     }),
-    digits: setting({
+    digits: switchSetting({
       env: "PWP__GEN__HAS_NUMBERS",
       doc: "Whether each syllable ends with a digit, unless the user changes it.",
-      type: boolean,
       default: "true",
     }),
-    separated: setting({
+    separated: switchSetting({
       env: "PWP__GEN__USE_SEPARATORS",
       doc: "Whether there is a separator between two syllables, unless the user changes it.",
-      type: boolean,
       default: "true",
     }),
     separators: setting({

@@ -1,6 +1,6 @@
 import { secondMs } from "../../base/clock.ts";
 import { hostName } from "../network-types.ts";
-import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, switchSetting, valuesOf } from "../setting.ts";
 import {
   accepted,
   anyText,
@@ -64,10 +64,9 @@ export const mailSettings = {
       type: startTlsMode,
       default: "auto",
     }),
-    smtpStartTlsAuto: setting({
+    smtpStartTlsAuto: switchSetting({
       env: "PWP__MAIL__SMTP_ENABLE_STARTTLS_AUTO",
       doc: "When off, `auto` above means `off`.",
-      type: boolean,
       default: "true",
     }),
     greetingName: optionalSetting({
@@ -127,10 +126,9 @@ export const linkDeliverySettings = {
   intro:
     "People with an account can have the link of a push sent by email to up to five addresses. Needs the mail settings.",
   settings: {
-    enabled: setting({
+    enabled: switchSetting({
       env: "PWP__NOTIFY_BY_EMAIL__ENABLED",
       doc: "Whether links are sent by email at all. When off, the form does not offer it and the API answers 404 or 422.",
-      type: boolean,
       default: "true",
     }),
     dailyLimit: setting({

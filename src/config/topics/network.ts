@@ -1,5 +1,5 @@
 import { hostAndPort, hostNames, networks, webOrigin } from "../network-types.ts";
-import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, switchSetting, valuesOf } from "../setting.ts";
 import { boolean, onByPresence, oneOf, wordOr } from "../value-types.ts";
 
 export const networkSettings = {
@@ -38,16 +38,14 @@ export const networkSettings = {
       type: wordOr("none", "none", networks),
       unset: "only this machine",
     }),
-    noIndex: setting({
+    noIndex: switchSetting({
       env: "PWP__NOINDEX",
       doc: "Whether search engines are asked not to index any page. Pages behind a link, and all pages for signed-in people, ask for it in any case.",
-      type: boolean,
       default: "true",
     }),
-    cloudflareProxy: setting({
+    cloudflareProxy: switchSetting({
       env: "PWP__CLOUDFLARE_PROXY",
       doc: "Whether the networks that Cloudflare publishes as its own are trusted as proxies too.",
-      type: boolean,
       default: "false",
     }),
     forceHttps: optionalSetting({

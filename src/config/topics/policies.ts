@@ -5,9 +5,10 @@ import {
   type ParsedTable,
   type SettingReport,
   setting,
+  switchSetting,
   valuesOf,
 } from "../setting.ts";
-import { accepted, boolean, rejected, type ValueType, wholeNumber } from "../value-types.ts";
+import { accepted, rejected, type ValueType, wholeNumber } from "../value-types.ts";
 import type { kindSettings, kindsConfig } from "./kinds.ts";
 
 const dayMinutes = 24 * 60;
@@ -54,10 +55,9 @@ export const policySettings = {
   intro:
     "What everybody on this installation must keep to, whatever they use to push. Rules are judged when a push is created, edited or mailed and when a secret is requested, never when one is retrieved, imported or handed over as the answer to a request. Whatever breaks a rule is refused and never changed; what is left to the server follows the rules. Administrators add rules at `/admin/rules`, which cannot loosen these. `GET /api/sealpush/policy` answers what holds for a caller.",
   settings: {
-    passphraseRequired: setting({
+    passphraseRequired: switchSetting({
       env: "PWP__POLICY__PASSPHRASE_REQUIRED",
       doc: "Whether every push must have a passphrase. Of an end-to-end push the server can check only that a passphrase locks it.",
-      type: boolean,
       default: "false",
     }),
     passphraseMinLength: setting({
@@ -66,10 +66,9 @@ export const policySettings = {
       type: wholeNumber(0, minLengthMax),
       default: "0",
     }),
-    passphraseCommonAllowed: setting({
+    passphraseCommonAllowed: switchSetting({
       env: "PWP__POLICY__PASSPHRASE_COMMON_ALLOWED",
       doc: "Whether a passphrase may be one of those that attackers try first, such as `Password2026!`.",
-      type: boolean,
       default: "true",
     }),
     maxMinutes: optionalSetting({
@@ -93,16 +92,14 @@ export const policySettings = {
       unset: "all that are switched on",
       whenUnset: kindNames,
     }),
-    encryptionRequired: setting({
+    encryptionRequired: switchSetting({
       env: "PWP__POLICY__ENCRYPTION_REQUIRED",
       doc: "Whether every push must be sealed end to end, in the browser or by the program that makes it. URL and QR code pushes cannot be.",
-      type: boolean,
       default: "false",
     }),
-    notifyOnViewRequired: setting({
+    notifyOnViewRequired: switchSetting({
       env: "PWP__POLICY__NOTIFY_ON_VIEW_REQUIRED",
       doc: "Whether the owner of a push must be notified of each view. Then only users with a confirmed email address can create pushes, and only on a server that sends email.",
-      type: boolean,
       default: "false",
     }),
     mailDomains: optionalSetting({

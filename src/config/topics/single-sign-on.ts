@@ -1,8 +1,8 @@
 import { dayMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { isForManyTenants } from "../issuers.ts";
-import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
-import { accepted, anyText, boolean, converted, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, switchSetting, valuesOf } from "../setting.ts";
+import { accepted, anyText, converted, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
 import { networkSettings } from "./network.ts";
 
 /** OpenID Connect Discovery 1.0, section 3: an address without query and fragment. Plain http only on this machine. */
@@ -55,10 +55,9 @@ export const singleSignOnSettings = {
       type: anyText("a few words"),
       default: "Single sign-on",
     }),
-    only: setting({
+    only: switchSetting({
       env: "PWP__OIDC__ONLY",
       doc: "Whether single sign-on is the only way in: without passwords, passkeys, two-step sign-in, resets and sign-ups of this server. `PWP__REQUIRE_MFA` has no effect then. Before you set it, `sealpush oidc check` says who would be locked out; for the day when the provider fails there is `sealpush user break-glass`.",
-      type: boolean,
       default: "false",
     }),
     trustEmail: setting({

@@ -1,5 +1,5 @@
-import { optionalSetting, type ParsedGroup, type SettingReport, setting, valuesOf } from "../setting.ts";
-import { accepted, anyText, boolean, oneOf, type Parsed, rejected, type ValueType } from "../value-types.ts";
+import { optionalSetting, type ParsedGroup, type SettingReport, setting, switchSetting, valuesOf } from "../setting.ts";
+import { accepted, anyText, oneOf, type Parsed, rejected, type ValueType } from "../value-types.ts";
 
 const tokenCharacters = { min: 16, max: 256 } as const;
 const attributesMax = 64;
@@ -60,22 +60,19 @@ export const monitoringSettings = {
   title: "Request log and metrics",
   intro: "What the server reports to its operator. Neither contains links, tokens or secrets.",
   settings: {
-    logRequests: setting({
+    logRequests: switchSetting({
       env: "PWP__LOG_REQUESTS",
       doc: "Whether each request is logged once it is answered: one line with request id, method, route pattern, status and duration.",
-      type: boolean,
       default: "true",
     }),
-    logClientAddresses: setting({
+    logClientAddresses: switchSetting({
       env: "PWP__LOG_CLIENT_ADDRESSES",
       doc: "Whether these lines contain the client's address. An address is personal data: inform your users, and delete old logs.",
-      type: boolean,
       default: "false",
     }),
-    metricsEnabled: setting({
+    metricsEnabled: switchSetting({
       env: "PWP__METRICS__ENABLED",
       doc: "Whether `/metrics` provides metrics for Prometheus. When off, that address answers 404.",
-      type: boolean,
       default: "false",
     }),
     metricsToken: optionalSetting({
@@ -85,10 +82,9 @@ export const monitoringSettings = {
       unset: "none; metrics then require the setting below",
       hidden: "always",
     }),
-    metricsAnonymous: setting({
+    metricsAnonymous: switchSetting({
       env: "PWP__METRICS__ALLOW_ANONYMOUS",
       doc: "Whether `/metrics` answers without a token, if none is set. Use it only where nobody else can reach that address.",
-      type: boolean,
       default: "false",
     }),
   },
@@ -113,10 +109,9 @@ export const tracingSettings = {
       unset: "derived from the one above",
       hidden: "when_rejected",
     }),
-    sdkDisabled: setting({
+    sdkDisabled: switchSetting({
       env: "OTEL_SDK_DISABLED",
       doc: "Whether no traces are sent, whatever else is set.",
-      type: boolean,
       default: "false",
     }),
     exporter: setting({
