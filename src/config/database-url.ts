@@ -1,3 +1,4 @@
+import { percentDecoded } from "../base/percent-decoded.ts";
 import { accepted, type Parsed, rejected, type ValueType, wholeNumber } from "./value-types.ts";
 
 /** The parsed DATABASE_URL. The path is "" if the address has none (`sqlite:`): then the file is in the data folder. */
@@ -124,8 +125,9 @@ function postgresAddress(text: string): Parsed<DatabaseAddress> {
   if (parameters.has("host") && otherHosts.length > 0) return because("it names hosts in two places");
   const pool = parameters.has("pool") ? poolSize.parse(parameters.get("pool") ?? "") : undefined;
   if (pool?.ok === false) return because(`its pool must be ${poolSize.allowed}`);
-  const parts = decoded([url.username, url.password, url.pathname.slice(1), parameters.get("host") ?? url.hostname]);
-  if (parts === undefined) return rejected;
+  const encoded = [url.username, url.password, url.pathname.slice(1), parameters.get("host") ?? url.hostname];
+  const parts = encoded.map(percentDecoded);
+  if (parts.includes(undefined)) return rejected;
   const [user = "", password = "", database = "", host = ""] = parts;
   if (user === "") return because("it names no user");
   if (database === "" || database.includes("/")) return because("it names no database after the host");
@@ -175,13 +177,4 @@ function hostOf(host: string, port: string): PostgresHost {
 
 function isTlsMode(word: string): word is PostgresTls["mode"] {
   return tlsModes.includes(word);
-}
-
-function decoded(parts: readonly string[]): readonly string[] | undefined {
-  try {
-    return parts.map(decodeURIComponent);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
 }

@@ -98,10 +98,12 @@ export function anyText(allowed: string): ValueType<string> {
   return { allowed, parse: accepted };
 }
 
-export const filePath: ValueType<string> = {
-  allowed: "a path",
-  parse: (text) => (/\p{Cc}/u.test(text) ? rejected : accepted(text)),
-};
+/** The text as it is, if it fits. */
+export function textThat(allowed: string, fits: (text: string) => boolean): ValueType<string> {
+  return { allowed, parse: (text) => (fits(text) ? accepted(text) : rejected) };
+}
+
+export const filePath = textThat("a path", (text) => !/\p{Cc}/u.test(text));
 
 const sizePrefixes = "kmgt";
 

@@ -1,4 +1,5 @@
 import type { MysqlAddress } from "@sealpush/import-password-pusher";
+import { percentDecoded } from "../../base/percent-decoded.ts";
 import type { Config } from "../../config/config.ts";
 import { type DatabaseAddress, databaseUrl } from "../../config/database-url.ts";
 import { WrongSettings } from "../errors.ts";
@@ -80,12 +81,9 @@ function tlsMode(parameters: URLSearchParams): MysqlAddress["tls"]["mode"] {
 }
 
 function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch (error) {
-    if (error instanceof URIError) throw refusal("a percent sign in it is not followed by two hex digits");
-    throw error;
-  }
+  const text = percentDecoded(part);
+  if (text === undefined) throw refusal("a percent sign in it is not followed by two hex digits");
+  return text;
 }
 
 function refusal(reason: string): WrongSettings {

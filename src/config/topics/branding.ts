@@ -9,22 +9,20 @@ import {
   switchSetting,
   valuesOf,
 } from "../setting.ts";
-import { accepted, oneOf, rejected, type ValueType } from "../value-types.ts";
+import { accepted, oneOf, rejected, textThat, type ValueType } from "../value-types.ts";
 
 /** On one line, without characters that hide or reverse the text next to it. */
-function oneLine(noun: string, charactersMax: number): ValueType<string> {
-  return {
-    allowed: `${noun} of at most ${charactersMax} characters, on one line`,
-    parse: (text) => (isVisibleLine(text) && [...text].length <= charactersMax ? accepted(text) : rejected),
-  };
+function oneLine(noun: string, charactersMax: number) {
+  const allowed = `${noun} of at most ${charactersMax} characters, on one line`;
+  return textThat(allowed, (text) => isVisibleLine(text) && [...text].length <= charactersMax);
 }
 
 const aboutCharactersMax = 20_000;
 
-const markdown: ValueType<string> = {
-  allowed: `a text in Markdown of at most ${aboutCharactersMax} characters`,
-  parse: (text) => ([...text].length > aboutCharactersMax ? rejected : accepted(text)),
-};
+const markdown = textThat(
+  `a text in Markdown of at most ${aboutCharactersMax} characters`,
+  (text) => [...text].length <= aboutCharactersMax,
+);
 
 /** `href` belongs in a page, `origin` in the content security policy of pages. */
 interface ImageAddress {

@@ -1,25 +1,21 @@
+import { percentDecoded } from "../../base/percent-decoded.ts";
 import { optionalSetting, type ParsedGroup, type SettingReport, setting, switchSetting, valuesOf } from "../setting.ts";
-import { accepted, anyText, oneOf, type Parsed, rejected, type ValueType } from "../value-types.ts";
+import { accepted, anyText, oneOf, type Parsed, rejected, textThat, type ValueType } from "../value-types.ts";
 
 const tokenCharacters = { min: 16, max: 256 } as const;
 const attributesMax = 64;
 
 /** RFC 6750: the characters allowed after `Bearer`. Long enough that it cannot be guessed. */
-const accessToken: ValueType<string> = {
-  allowed: `${tokenCharacters.min} to ${tokenCharacters.max} letters, digits or any of - . _ ~ + / =`,
-  parse: (text) =>
-    /^[A-Za-z0-9._~+/-]+=*$/.test(text) && text.length >= tokenCharacters.min && text.length <= tokenCharacters.max
-      ? accepted(text)
-      : rejected,
-};
+const accessToken = textThat(
+  `${tokenCharacters.min} to ${tokenCharacters.max} letters, digits or any of - . _ ~ + / =`,
+  (text) =>
+    /^[A-Za-z0-9._~+/-]+=*$/.test(text) && text.length >= tokenCharacters.min && text.length <= tokenCharacters.max,
+);
 
-const collectorUrl: ValueType<string> = {
-  allowed: "an http or https address, such as http://127.0.0.1:4318",
-  parse(text) {
-    const url = /^https?:\/\/[^\s\p{Cc}\\]+$/iu.test(text) ? URL.parse(text) : null;
-    return url === null || url.hash !== "" ? rejected : accepted(text);
-  },
-};
+const collectorUrl = textThat("an http or https address, such as http://127.0.0.1:4318", (text) => {
+  const url = /^https?:\/\/[^\s\p{Cc}\\]+$/iu.test(text) ? URL.parse(text) : null;
+  return url?.hash === "";
+});
 
 /** Both bounds are included. */
 const ratio: ValueType<number> = {
@@ -39,22 +35,13 @@ const attributePairs: ValueType<Readonly<Record<string, string>>> = {
     const attributes = new Map<string, string>();
     for (const pair of pairs) {
       const [, name, encoded] = pair ?? [];
-      const value = encoded === undefined ? undefined : decoded(encoded.trim());
+      const value = encoded === undefined ? undefined : percentDecoded(encoded.trim());
       if (name === undefined || value === undefined) return rejected;
       attributes.set(name, value);
     }
     return accepted(Object.fromEntries(attributes));
   },
 };
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
-}
 
 export const monitoringSettings = {
   title: "Request log and metrics",

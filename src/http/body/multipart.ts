@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import { percentDecoded } from "../../base/percent-decoded.ts";
 import type { BodyHold } from "./body-intake.ts";
 import { decodeText, textsTooLarge } from "./body-parser.ts";
 import { charsetNamed, textDecoder } from "./decoded-body.ts";
@@ -265,11 +266,9 @@ function unquote(text: string): string {
 function extendedFilename(text: string | undefined): string | undefined {
   const encoded = /^utf-8'[^']*'(.*)$/is.exec(text ?? "")?.[1];
   if (encoded === undefined) return undefined;
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    throw malformed("A file name is not valid percent-encoded UTF-8.");
-  }
+  const filename = percentDecoded(encoded);
+  if (filename === undefined) throw malformed("A file name is not valid percent-encoded UTF-8.");
+  return filename;
 }
 
 function malformed(sentence: string): AppError {
