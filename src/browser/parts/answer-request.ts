@@ -2,6 +2,7 @@ import { fingerprintOf, readFingerprint } from "@sealpush/age/key-check";
 import { makeFileKey } from "@sealpush/age/link-key";
 import { sealFile, sealText } from "@sealpush/age/seal";
 import { type SealedFileDetails, writeAnswer } from "@sealpush/age/sealed-content";
+import { showOnly } from "./elements.ts";
 import { countCharacters } from "./fields.ts";
 import { type FormSealing, keepTyped } from "./send.ts";
 
@@ -18,9 +19,7 @@ export function answerRequest(): void {
   keepTyped(new AnswerSealing(form, encryption.dataset));
   const showCheck = async () => {
     const check = await checkKey(encryption.dataset.recipient ?? "");
-    for (const element of document.querySelectorAll<HTMLElement>("[data-key-check]")) {
-      element.hidden = element.dataset.keyCheck !== check;
-    }
+    showOnly("data-key-check", check);
     form.hidden = check === "wrong";
   };
   // The whole link is pasted over the one that was cut: the browser does not load the page again.

@@ -1,3 +1,4 @@
+import { say } from "./elements.ts";
 import { pageLocale } from "./local-times.ts";
 import { isMac } from "./mac.ts";
 /** A field with `data-select` selects itself when it gets the focus. */
@@ -107,8 +108,7 @@ export function enableCounters(root: ParentNode): void {
     const update = () => {
       const count = countCharacters(field.value);
       number.textContent = `${format.format(count)} / ${format.format(limit)}`;
-      const problem = count > limit ? (counter.dataset.over ?? "") : "";
-      if (over.textContent !== problem) over.textContent = problem;
+      say(over, count > limit ? (counter.dataset.over ?? "") : "");
       counter.toggleAttribute("data-exceeded", count > limit);
       counter.hidden = count < limit * nearLimit;
     };

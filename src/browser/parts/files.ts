@@ -1,3 +1,4 @@
+import { say } from "./elements.ts";
 import { pageLocale } from "./local-times.ts";
 import type { Sealing } from "./sealing.ts";
 import { SendingMeter } from "./sending-meter.ts";
@@ -92,13 +93,14 @@ class FilePicker {
   async #send(): Promise<boolean> {
     const cancelled = this.#meter?.begin() ?? new AbortController().signal;
     this.#isHandedOver = false;
-    this.#say("[data-files-problem]", "");
+    say(this.#picker.querySelector("[data-files-problem]"), "");
     try {
       await this.#sendAll(cancelled);
       return true;
     } catch (error) {
       if (error instanceof NotOfferedError) return true;
-      if (error instanceof UploadFailedError) this.#say("[data-files-problem]", this.#picker.dataset.failed ?? "");
+      if (error instanceof UploadFailedError)
+        say(this.#picker.querySelector("[data-files-problem]"), this.#picker.dataset.failed ?? "");
       else if (!cancelled.aborted) throw error;
       return false;
     } finally {
@@ -234,7 +236,7 @@ class FilePicker {
     const tooMany = bytes.length > countMax ? (dataset.tooMany ?? "") : "";
     const problem = tooMany === "" && sum > bytesMax ? (dataset.tooLarge ?? "") : tooMany;
     this.#field.setCustomValidity(problem);
-    this.#say("[data-files-problem]", problem);
+    say(this.#picker.querySelector("[data-files-problem]"), problem);
     const number = new Intl.NumberFormat(this.#tag);
     const total = {
       count: number.format(bytes.length),
@@ -242,13 +244,7 @@ class FilePicker {
       size: formatSize(sum, this.#tag),
       sizeMax: formatSize(bytesMax, this.#tag),
     };
-    this.#say("[data-files-total]", bytes.length === 0 ? "" : fillIn(dataset.total, total));
-  }
-
-  /** Unchanged text is not announced again. */
-  #say(selector: string, text: string): void {
-    const element = this.#picker.querySelector(selector);
-    if (element !== null && element.textContent !== text) element.textContent = text;
+    say(this.#picker.querySelector("[data-files-total]"), bytes.length === 0 ? "" : fillIn(dataset.total, total));
   }
 }
 

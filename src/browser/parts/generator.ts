@@ -1,3 +1,4 @@
+import { showOnly } from "./elements.ts";
 import { storedPreference, storePreference } from "./preferences.ts";
 import { type RandomBelow, type Suggestion, suggestCharacters, suggestSyllables, suggestWords } from "./suggest.ts";
 
@@ -49,9 +50,7 @@ function enableGenerator(box: HTMLElement, target: HTMLTextAreaElement, randomBe
   if (button === null || strength === null || ask === null) return;
   const showChoices = () => {
     const mode = box.querySelector<HTMLInputElement>('input[name="generator_mode"]:checked')?.value;
-    for (const choices of box.querySelectorAll<HTMLElement>("[data-choices]")) {
-      choices.hidden = choices.dataset.choices !== mode;
-    }
+    showOnly("data-choices", mode, box);
     for (const range of box.querySelectorAll<HTMLInputElement>('input[type="range"]')) {
       const shown = range.parentElement?.querySelector(".range-value");
       if (shown) shown.textContent = range.value;

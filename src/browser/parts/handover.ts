@@ -1,3 +1,4 @@
+import { say } from "./elements.ts";
 import { askServer, pollWhileVisible } from "./polling.ts";
 
 /** Parts of the page of a link: sharing its message, its language, and whether it was opened. */
@@ -121,10 +122,7 @@ async function refreshOpened(status: HTMLElement): Promise<boolean> {
   if (response === null) return false;
   if (response === undefined) return true;
   const answer: { readonly text: string; readonly final: boolean; readonly delivery?: string } = await response.json();
-  const delivery = document.querySelector("[data-delivery]");
-  if (answer.delivery !== undefined && delivery?.textContent !== answer.delivery) {
-    delivery?.replaceChildren(answer.delivery);
-  }
-  if (status.textContent !== answer.text) status.textContent = answer.text;
+  if (answer.delivery !== undefined) say(document.querySelector("[data-delivery]"), answer.delivery);
+  say(status, answer.text);
   return answer.final;
 }

@@ -1,4 +1,5 @@
 import { checkOf, type KeyFragment, readFragment, writeFragment } from "@sealpush/age/key-check";
+import { showOnly } from "./elements.ts";
 import { findStoredKey, readStoredFragment, writeStoredFragment } from "./stored-keys.ts";
 
 /** The key itself, or the one that this browser has stored for a request. */
@@ -31,9 +32,7 @@ function fragmentOf({ identity, request }: RightKey): string {
 
 /** Shows the element with `data-key-state` of this state among those below `root`. */
 export function showState(root: ParentNode, state: string): void {
-  for (const element of root.querySelectorAll<HTMLElement>("[data-key-state]")) {
-    element.hidden = element.dataset.keyState !== state;
-  }
+  showOnly("data-key-state", state, root);
 }
 
 /**

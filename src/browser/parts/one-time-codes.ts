@@ -1,4 +1,5 @@
 import { oneTimeCode } from "@sealpush/age/one-time-code";
+import { say } from "./elements.ts";
 import { fillIn } from "./sizes.ts";
 
 /** Shows the current one-time code of each row with a seed, and how long it is still valid. */
@@ -18,6 +19,6 @@ function showCode(row: HTMLElement): void {
   const left = shown?.querySelector<HTMLElement>("[data-one-time-left]");
   if (found === undefined || !shown || !output || !left) return;
   shown.hidden = false;
-  if (output.textContent !== found.code) output.textContent = found.code;
+  say(output, found.code);
   left.textContent = fillIn(left.dataset.oneTimeLeft, { seconds: String(found.secondsLeft) });
 }

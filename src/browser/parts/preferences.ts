@@ -1,27 +1,19 @@
-/**
- * Preferences of this browser, never a text that somebody has entered. A browser that blocks storage throws: then nothing is
- * remembered, and the page works as without a preference.
- */
-function withStorage<T>(use: (storage: Storage) => T): T | null {
-  try {
-    return use(localStorage);
-  } catch (error) {
-    if (error instanceof DOMException) return null;
-    throw error;
-  }
-}
+import { withStorage } from "./tab-storage.ts";
+
+/** Preferences of this browser, never a text that somebody has entered. */
+const withPreferences = <T>(use: (storage: Storage) => T) => withStorage("localStorage", use);
 
 export function storedPreference(key: string): string | null {
-  return withStorage((storage) => storage.getItem(key));
+  return withPreferences((storage) => storage.getItem(key));
 }
 
 export function storePreference(key: string, value: string): void {
-  withStorage((storage) => storage.setItem(key, value));
+  withPreferences((storage) => storage.setItem(key, value));
 }
 
 /** Removes and returns a value, so that it is read once. */
 function takeStored(key: string): string | null {
-  return withStorage((storage) => {
+  return withPreferences((storage) => {
     const value = storage.getItem(key);
     storage.removeItem(key);
     return value;
@@ -43,7 +35,7 @@ export function isChosen(key: string): boolean {
 }
 
 export function rememberChoice(key: string, chosen: boolean): void {
-  withStorage((storage) => (chosen ? storage.setItem(key, "true") : storage.removeItem(key)));
+  withPreferences((storage) => (chosen ? storage.setItem(key, "true") : storage.removeItem(key)));
 }
 
 const hiddenKey = "sealpush_payload_hidden";

@@ -1,5 +1,6 @@
 import { ownerProofOf } from "@sealpush/age/key-check";
 import { readLinkKey } from "@sealpush/age/link-key";
+import { showOnly } from "./elements.ts";
 
 /**
  * The page before the answers to a request without an account: sends the proof that the private link's key gives. The key
@@ -10,9 +11,9 @@ export function proveOwner(): void {
   const field = form?.querySelector<HTMLInputElement>('input[name="owner_proof"]');
   if (form === null || !field) return;
   if (!isSecureContext) {
-    show("insecure");
+    showOnly("data-proof", "insecure");
   } else if (wasRedirected()) {
-    show("needs-cookies");
+    showOnly("data-proof", "needs-cookies");
   } else {
     const action = form.getAttribute("action") ?? "";
     if (field.dataset.refused === undefined) void prove(form, field, action);
@@ -24,7 +25,7 @@ export function proveOwner(): void {
 async function prove(form: HTMLFormElement, field: HTMLInputElement, action: string): Promise<void> {
   const key = await readLinkKey(location.hash);
   if (key === undefined) {
-    show("incomplete");
+    showOnly("data-proof", "incomplete");
     return;
   }
   field.value = await ownerProofOf(key.identity);
@@ -36,10 +37,4 @@ async function prove(form: HTMLFormElement, field: HTMLInputElement, action: str
 function wasRedirected(): boolean {
   const [navigation] = performance.getEntriesByType("navigation");
   return navigation instanceof PerformanceNavigationTiming && navigation.redirectCount > 0;
-}
-
-function show(state: string): void {
-  for (const element of document.querySelectorAll<HTMLElement>("[data-proof]")) {
-    element.hidden = element.dataset.proof !== state;
-  }
 }

@@ -1,6 +1,7 @@
 import { fingerprintOf, readFingerprint, writeFragment } from "@sealpush/age/key-check";
 import { readLinkKey } from "@sealpush/age/link-key";
 import { openIdentity, WrongPassphraseError } from "@sealpush/age/open";
+import { showOnly } from "./elements.ts";
 import { keepRequestKey } from "./keep-request-key.ts";
 import { bindStoredKey, writeStoredFragment } from "./stored-keys.ts";
 
@@ -96,7 +97,5 @@ function nameKey(fingerprint: string): void {
 }
 
 function show(state: "found" | "stored" | "missing"): void {
-  for (const element of document.querySelectorAll<HTMLElement>("[data-request-key]")) {
-    element.hidden = element.dataset.requestKey !== state;
-  }
+  showOnly("data-request-key", state);
 }

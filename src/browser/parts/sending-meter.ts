@@ -1,3 +1,4 @@
+import { say } from "./elements.ts";
 import { pageLocale } from "./local-times.ts";
 import { fillIn, formatSize } from "./sizes.ts";
 
@@ -42,11 +43,11 @@ export class SendingMeter {
       size: formatSize(total, this.#tag),
       rate: formatSize(this.#rate.at(performance.now(), bytes), this.#tag, "-per-second"),
     };
-    this.#say("[data-sending-progress]", fillIn(this.#root.dataset.progress, values));
+    say(this.#root.querySelector("[data-sending-progress]"), fillIn(this.#root.dataset.progress, values));
   }
 
   showBroken(isBroken: boolean): void {
-    this.#say("[data-sending-state]", isBroken ? (this.#root.dataset.broken ?? "") : "");
+    say(this.#root.querySelector("[data-sending-state]"), isBroken ? (this.#root.dataset.broken ?? "") : "");
   }
 
   end(): void {
@@ -56,12 +57,6 @@ export class SendingMeter {
     if (hasFocus && this.#focusedBefore instanceof HTMLElement) this.#focusedBefore.focus();
     this.#root.hidden = true;
     this.showBroken(false);
-  }
-
-  /** Unchanged text is not announced again. */
-  #say(selector: string, text: string): void {
-    const element = this.#root.querySelector(selector);
-    if (element !== null && element.textContent !== text) element.textContent = text;
   }
 }
 

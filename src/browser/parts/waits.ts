@@ -1,3 +1,5 @@
+import { say } from "./elements.ts";
+
 const tickMs = 250;
 
 /**
@@ -24,8 +26,7 @@ function countDown(notice: HTMLElement, button: HTMLButtonElement): void {
   const tick = () => {
     const seconds = Math.ceil((endsAt - Date.now()) / 1_000);
     if (seconds > 0) {
-      const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-      if (left.textContent !== text) left.textContent = text;
+      say(left, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
       return;
     }
     clearInterval(timer);
