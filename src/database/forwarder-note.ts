@@ -1,13 +1,8 @@
 import { hourMs } from "../base/clock.ts";
 import type { Database } from "./database.ts";
-import { sql } from "./statement.ts";
+import { putMeta, readMeta } from "./meta.ts";
 
 const name = "untrusted_forwarder";
-
-const writeNote = sql<[name: string, value: Buffer]>(
-  "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-);
-const readNote = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
 
 export type ForwarderNote = ReturnType<typeof createForwarderNote>;
 
@@ -22,10 +17,10 @@ export function createForwarderNote(db: Database) {
     async write(address: string, now: number): Promise<void> {
       if (triedAt !== undefined && Math.abs(now - triedAt) < hourMs) return;
       triedAt = now;
-      await db.autocommit({ retry: "whenNotExecuted" }).run(writeNote, name, Buffer.from(`${now} ${address}`));
+      await db.autocommit({ retry: "whenNotExecuted" }).run(putMeta, name, Buffer.from(`${now} ${address}`));
     },
     async find() {
-      const text = (await db.read.one(readNote, name))?.value.toString("utf8") ?? "";
+      const text = (await db.read.one(readMeta, name))?.value.toString("utf8") ?? "";
       const [, seenAt, address] = /^(\d+) (.+)$/.exec(text) ?? [];
       return seenAt === undefined || address === undefined ? undefined : { address, seenAt: Number(seenAt) };
     },

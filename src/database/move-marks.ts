@@ -1,5 +1,5 @@
 import type { Database, ReadConnection, Transaction } from "./database.ts";
-import { sql } from "./statement.ts";
+import { putMeta, readMeta, removeMeta } from "./meta.ts";
 
 /** Marks the destination of an unfinished move and stores its progress. No server may start on such a database. */
 const unfinishedName = "move_unfinished";
@@ -11,41 +11,35 @@ const movedInName = "moved_in";
 
 export const moveMarkNames: readonly string[] = [unfinishedName, movedAwayName];
 
-const readMark = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
-const writeMark = sql<[name: string, value: Buffer]>(
-  "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-);
-const deleteMark = sql<[name: string]>("DELETE FROM meta WHERE name = ?");
-
 export async function findUnfinishedMove(connection: ReadConnection): Promise<string | undefined> {
-  return (await connection.one(readMark, unfinishedName))?.value.toString("utf8");
+  return (await connection.one(readMeta, unfinishedName))?.value.toString("utf8");
 }
 
 export async function markUnfinishedMove(tx: Transaction, progress: string): Promise<void> {
-  await tx.run(writeMark, unfinishedName, Buffer.from(progress));
+  await tx.run(putMeta, unfinishedName, Buffer.from(progress));
 }
 
 export async function removeUnfinishedMove(tx: Transaction): Promise<void> {
-  await tx.run(deleteMark, unfinishedName);
+  await tx.run(removeMeta, unfinishedName);
 }
 
 export async function isMovedAway(connection: ReadConnection): Promise<boolean> {
-  return (await connection.one(readMark, movedAwayName)) !== undefined;
+  return (await connection.one(readMeta, movedAwayName)) !== undefined;
 }
 
 export async function markMovedAway(db: Database): Promise<void> {
-  await db.autocommit({ retry: "whenNotExecuted" }).run(writeMark, movedAwayName, Buffer.alloc(0));
+  await db.autocommit({ retry: "whenNotExecuted" }).run(putMeta, movedAwayName, Buffer.alloc(0));
 }
 
 /** @returns false when there was no mark. */
 export async function removeMovedAway(db: Database): Promise<boolean> {
-  return (await db.autocommit({ retry: "whenNotExecuted" }).run(deleteMark, movedAwayName)) === 1;
+  return (await db.autocommit({ retry: "whenNotExecuted" }).run(removeMeta, movedAwayName)) === 1;
 }
 
 /** Servers on two copies could reveal a secret twice. @throws Error with a sentence for the operator. */
 export async function refuseMovedDatabase(db: Database): Promise<void> {
   const marks = [];
-  for (const name of moveMarkNames) if ((await db.read.one(readMark, name)) !== undefined) marks.push(name);
+  for (const name of moveMarkNames) if ((await db.read.one(readMeta, name)) !== undefined) marks.push(name);
   refuseMoveMarks(marks);
 }
 
@@ -64,7 +58,7 @@ export function refuseMoveMarks(marks: readonly string[]): void {
 
 /** @returns undefined if this database was not made in the place of another server's. */
 export async function findMoveIn(connection: ReadConnection): Promise<"unfinished" | "finished" | undefined> {
-  const value = (await connection.one(readMark, movedInName))?.value.toString("utf8");
+  const value = (await connection.one(readMeta, movedInName))?.value.toString("utf8");
   return value === "unfinished" || value === "finished" ? value : undefined;
 }
 
@@ -78,5 +72,5 @@ export async function refuseUnfinishedMoveIn(connection: ReadConnection): Promis
 }
 
 export async function markMoveIn(db: Database, state: "unfinished" | "finished"): Promise<void> {
-  await db.autocommit({ retry: "whenNotExecuted" }).run(writeMark, movedInName, Buffer.from(state));
+  await db.autocommit({ retry: "whenNotExecuted" }).run(putMeta, movedInName, Buffer.from(state));
 }

@@ -1,5 +1,6 @@
 import { minuteMs, secondMs } from "../base/clock.ts";
 import type { Database, ReadConnection, Transaction } from "./database.ts";
+import { putMeta } from "./meta.ts";
 import { sql } from "./statement.ts";
 
 /** A running process on this database, and the master keys that it has. */
@@ -66,9 +67,6 @@ const prefixEnd = "key_in_use;";
 const readMarks = sql<[from: string, to: string], { name: string; value: Buffer }>(
   "SELECT name, value FROM meta WHERE name >= ? AND name < ? ORDER BY name",
 );
-const writeMark = sql<[name: string, value: Buffer]>(
-  "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-);
 const deleteMark = sql<[name: string, value: Buffer]>("DELETE FROM meta WHERE name = ? AND value = ?");
 
 /** Ordered by key id. */
@@ -79,7 +77,7 @@ export async function readKeyMarks(connection: ReadConnection): Promise<readonly
 
 /** Requires the lock "keys". */
 export async function markKey(tx: Transaction, keyId: string, now: number): Promise<void> {
-  await tx.run(writeMark, `${prefix}${keyId}`, Buffer.from(String(now), "latin1"));
+  await tx.run(putMeta, `${prefix}${keyId}`, Buffer.from(String(now), "latin1"));
 }
 
 /** Requires the lock "keys". @returns false when the mark has changed since it was read: the key is in use again. */

@@ -1,5 +1,6 @@
 import { equalDigests } from "../../crypto/digests.ts";
 import type { ReadConnection, Transaction } from "../../database/database.ts";
+import { putMeta, readMeta } from "../../database/meta.ts";
 import { sql } from "../../database/statement.ts";
 
 /**
@@ -11,10 +12,6 @@ const over = Buffer.alloc(0);
 const digestBytes = 32;
 const codesMax = 16;
 
-const readRow = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
-const putRow = sql<[name: string, value: Buffer]>(
-  "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-);
 const findEnd = sql<[name: string, value: Buffer], { one: number }>(
   "SELECT 1 AS one FROM users UNION ALL SELECT 1 FROM meta WHERE name = ? AND value = ? LIMIT 1",
 );
@@ -26,17 +23,17 @@ export async function isFirstRunOver(connection: ReadConnection): Promise<boolea
 
 /** Voids all boot codes for good. Threat: somebody who kept an old log becomes administrator after the last user is deleted. */
 export async function endFirstRun(tx: Transaction): Promise<void> {
-  await tx.run(putRow, rowName, over);
+  await tx.run(putMeta, rowName, over);
 }
 
 /** Requires the accounts lock. */
 export async function addBootCode(tx: Transaction, digest: Buffer): Promise<void> {
-  const known = (await tx.one(readRow, rowName))?.value ?? over;
-  await tx.run(putRow, rowName, Buffer.concat([digest, known.subarray(0, (codesMax - 1) * digestBytes)]));
+  const known = (await tx.one(readMeta, rowName))?.value ?? over;
+  await tx.run(putMeta, rowName, Buffer.concat([digest, known.subarray(0, (codesMax - 1) * digestBytes)]));
 }
 
 export async function isBootCode(connection: ReadConnection, digest: Buffer): Promise<boolean> {
-  const known = (await connection.one(readRow, rowName))?.value ?? over;
+  const known = (await connection.one(readMeta, rowName))?.value ?? over;
   const codes = Array.from({ length: known.length / digestBytes }, (_, at) =>
     known.subarray(at * digestBytes, (at + 1) * digestBytes),
   );

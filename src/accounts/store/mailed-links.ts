@@ -1,5 +1,6 @@
 import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
+import { putMeta } from "../../database/meta.ts";
 import { sql } from "../../database/statement.ts";
 import type { PasswordSeals } from "./password-seals.ts";
 import { mailedLinks, users } from "./tables.ts";
@@ -37,9 +38,6 @@ const removeLinks = sql<[userId: number, purpose: number]>(
 );
 /** All links of one user, whatever they are for. */
 export const removeMailedLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
-const putNothing = sql<[value: Buffer]>(
-  "INSERT INTO meta (name, value) VALUES ('nothing', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-);
 /** When the last link of a batch was created. */
 const endOfBatch = sql<[before: number, earlierLinks: number], { createdAt: number }>(
   `SELECT created_at AS createdAt FROM mailed_links WHERE created_at < ? ORDER BY created_at LIMIT 1 OFFSET ?`,
@@ -109,7 +107,7 @@ export function createMailedLinkStore(db: Database, seals: PasswordSeals) {
 
     /** Costs as much as a write, and changes nothing that is ever read. */
     async writeNothing(tx: Transaction, value: Buffer): Promise<void> {
-      await tx.run(putNothing, value);
+      await tx.run(putMeta, "nothing", value);
     },
 
     /**

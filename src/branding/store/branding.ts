@@ -1,6 +1,7 @@
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, InTransaction, Transaction } from "../../database/database.ts";
+import { putMeta, readMeta } from "../../database/meta.ts";
 import { sql } from "../../database/statement.ts";
 import { authenticated, bytes, harmless, integer, oneOfTexts, reasons, text } from "../../database/table.ts";
 
@@ -32,23 +33,19 @@ const putPart = themeParts.insertion(
      updated_at = excluded.updated_at, mac = excluded.mac`,
 );
 const removePart = sql<[name: string]>("DELETE FROM theme_parts WHERE name = ?");
-const currentRevision = sql<[], { value: Buffer }>("SELECT value FROM meta WHERE name = 'branding_revision'");
-const putRevision = sql<[revision: Buffer]>(
-  `INSERT INTO meta (name, value) VALUES ('branding_revision', ?)
-   ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-);
+const revisionName = "branding_revision";
 
 /** Every change stores a new random revision: a process that has read the parts of this revision need not read them again. */
 export function createBrandingStore(db: Database, access: AccessKeys) {
   const change = (revision: Buffer, together: InTransaction, work: (tx: Transaction) => Promise<unknown>) =>
     db.write(async (tx) => {
       await work(tx);
-      await tx.run(putRevision, revision);
+      await tx.run(putMeta, revisionName, revision);
       await together(tx);
     });
   return {
     /** undefined: nothing was ever changed. */
-    readRevision: async () => (await db.read.one(currentRevision))?.value,
+    readRevision: async () => (await db.read.one(readMeta, revisionName))?.value,
     /** The parts that this server wrote; others are reported. */
     readParts: async (): Promise<readonly StoredPart[]> => reading.openAll(access, await db.read.all(allParts)),
     put: (part: NewPart, revision: Buffer, together: InTransaction) =>

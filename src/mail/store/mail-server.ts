@@ -1,4 +1,5 @@
 import type { Database } from "../../database/database.ts";
+import { readMeta, removeMeta } from "../../database/meta.ts";
 import { sql } from "../../database/statement.ts";
 
 /** Why no email can be sent. */
@@ -11,12 +12,10 @@ export interface MailServerFailure {
 
 const name = "mail_server_failure";
 
-const read = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
 const insert = sql<[name: string, value: Buffer]>(
   "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
 );
 const update = sql<[value: Buffer, name: string]>("UPDATE meta SET value = ? WHERE name = ?");
-const remove = sql<[name: string]>("DELETE FROM meta WHERE name = ?");
 
 /** What is known about the mail server over all processes. */
 export function createMailServerStore(db: Database) {
@@ -24,7 +23,7 @@ export function createMailServerStore(db: Database) {
   return {
     /** @returns undefined: the server is available. */
     async find(): Promise<MailServerFailure | undefined> {
-      const text = (await db.read.one(read, name))?.value.toString("utf8") ?? "";
+      const text = (await db.read.one(readMeta, name))?.value.toString("utf8") ?? "";
       const [, part, sentence] = /^(connection|sender) (.+)$/.exec(text) ?? [];
       if ((part !== "connection" && part !== "sender") || sentence === undefined) return undefined;
       return { part, sentence };
@@ -39,6 +38,6 @@ export function createMailServerStore(db: Database) {
     },
 
     /** @returns whether the server was unavailable until now. */
-    removeFailure: async (): Promise<boolean> => (await autocommit.run(remove, name)) === 1,
+    removeFailure: async (): Promise<boolean> => (await autocommit.run(removeMeta, name)) === 1,
   };
 }
