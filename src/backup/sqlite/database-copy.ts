@@ -1,4 +1,4 @@
-import { closeSync, openSync } from "node:fs";
+import { copyPages, leaveWriteAheadMode } from "../../database/sqlite/copy-pages.ts";
 import { type Connection, SqliteDriver, SqliteError } from "../../database/sqlite/driver.ts";
 import { BackupError } from "../durable-files.ts";
 import type { BackupCounts } from "../manifest.ts";
@@ -13,43 +13,20 @@ export interface LiveBlob {
 
 const lockWaitMs = 15_000;
 const problemsMax = 5;
-/** More pages than a database can have. */
-const pagesMax = 2 ** 31 - 1;
 
 /**
- * Copies the state of the database at one moment, while servers write to it, into a new file that only its user may read.
- * All pages are copied in one step and one read transaction, so that concurrent writes do not restart the copy. Pages keep
- * their layout. VACUUM INTO would move rows, and a moved row leaves a copy of its bytes in the page: a row secret that is
- * destroyed after a restore would stay in the file (see the schema of the table).
+ * Copies the state of the database at one moment, while servers write to it. Pages keep their layout. VACUUM INTO would move
+ * rows, and a moved row leaves a copy of its bytes in the page: a row secret that is destroyed after a restore would stay in
+ * the file (see the schema of the table).
  * @throws BackupError if the copy cannot be written.
  */
 export async function copyDatabase(from: string, to: string): Promise<void> {
-  closeSync(openSync(to, "wx", 0o600));
   try {
     await copyPages(from, to);
     leaveWriteAheadMode(to);
   } catch (error) {
     if (!(error instanceof SqliteError)) throw error;
     throw new BackupError(`The database ${from} could not be copied to ${to} (${error.code}).`, { cause: error });
-  }
-}
-
-async function copyPages(from: string, to: string): Promise<void> {
-  const connection = new SqliteDriver(from, { fileMustExist: true, timeout: lockWaitMs });
-  try {
-    await connection.backup(to, { progress: () => pagesMax });
-  } finally {
-    connection.close();
-  }
-}
-
-/** A reader in write-ahead mode would create files beside the database. */
-function leaveWriteAheadMode(path: string): void {
-  const connection = new SqliteDriver(path, { fileMustExist: true });
-  try {
-    connection.pragma("journal_mode = DELETE");
-  } finally {
-    connection.close();
   }
 }
 

@@ -1,6 +1,5 @@
 import {
   chmodSync,
-  closeSync,
   constants,
   copyFileSync,
   type Dirent,
@@ -8,7 +7,6 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   rmSync,
   type Stats,
@@ -17,6 +15,7 @@ import {
 import { join } from "node:path";
 import { dayMs } from "../../base/clock.ts";
 import { systemErrorCode, systemReason } from "../../base/system-error.ts";
+import { copyPages, leaveWriteAheadMode } from "./copy-pages.ts";
 import { type Connection, SqliteDriver, SqliteError } from "./driver.ts";
 
 /** A database of another program. */
@@ -30,9 +29,6 @@ export interface ForeignDatabase {
 
 const scratchPrefix = ".sealpush-import-";
 const copiesMax = 3;
-const lockWaitMs = 15_000;
-/** More pages than a database can have. */
-const pagesMax = 2 ** 31 - 1;
 /**
  * The log has the newest rows, and the journal rolls back an interrupted transaction. SQLite creates the index of the log (`-shm`)
  * again.
@@ -140,17 +136,11 @@ function copyAtRest(from: string, to: string): boolean {
   return false;
 }
 
-/** Copies all pages in one read transaction, so that the copy is the state at one moment. Nobody waits for it in write-ahead mode. */
+/** The copy is the state at one moment. */
 async function copyInUse(from: string, to: string): Promise<void> {
   for (const part of [to, ...companions.map((companion) => to + companion)]) rmSync(part, { force: true });
-  closeSync(openSync(to, "wx", 0o600));
   try {
-    const original = new SqliteDriver(from, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
-    try {
-      await original.backup(to, { progress: () => pagesMax });
-    } finally {
-      original.close();
-    }
+    await copyPages(from, to, { readonly: true });
   } catch (error) {
     if (!(error instanceof SqliteError)) throw error;
     throw new Error(
@@ -187,12 +177,7 @@ function stateOfFile(path: string): string {
 /** Leaves write-ahead mode, so that the copy is one file and can be read after it is unlinked. */
 function mergeLog(copy: string, original: string): void {
   try {
-    const connection = new SqliteDriver(copy, { fileMustExist: true });
-    try {
-      connection.pragma("journal_mode = DELETE");
-    } finally {
-      connection.close();
-    }
+    leaveWriteAheadMode(copy);
   } catch (error) {
     if (!(error instanceof SqliteError)) throw error;
     throw new Error(`${original} cannot be opened as a SQLite database (${error.code}).`, { cause: error });
