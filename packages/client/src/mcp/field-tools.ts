@@ -8,7 +8,7 @@ import { ClientError } from "../errors.ts";
 import { keyIsMissing, lacksKey } from "../missing-key.ts";
 import { randomPassword } from "../password.ts";
 import { fileIn, isBelow } from "./shared-folder.ts";
-import type { Tool, ToolAnswer, ToolOptions } from "./tool.ts";
+import { objectSchema, type Tool, type ToolAnswer, type ToolOptions } from "./tool.ts";
 
 type Sources = Pick<ToolOptions, "files" | "ask">;
 
@@ -20,27 +20,22 @@ export function fieldsSchema({ files, ask }: Sources) {
     maxItems: fieldLimits.count,
     description:
       "Share a structured secret. Each field has exactly one source of its value; you see the value of none but text.",
-    items: {
-      type: "object",
-      additionalProperties: false,
-      required: ["label"],
-      properties: {
-        label: { type: "string", minLength: 1, maxLength: fieldLimits.label },
-        type: {
-          enum: [...fieldTypes],
-          description:
-            "secret is hidden until asked for; otp is an otpauth://totp/ address. Default: secret, of a text: text.",
-        },
-        text: { type: "string", minLength: 1, description: "This text, such as a user name." },
-        generate: { type: "integer", minimum: 8, maximum: 1_024, description: "A new random password of this length." },
-        ...(files === undefined
-          ? {}
-          : { file: { type: "string", description: "The text of this file of the folder that was opened for this." } }),
-        ...(ask === undefined
-          ? {}
-          : { prompt: { const: true, description: "What the user types at the terminal of this program." } }),
+    items: objectSchema(["label"], {
+      label: { type: "string", minLength: 1, maxLength: fieldLimits.label },
+      type: {
+        enum: [...fieldTypes],
+        description:
+          "secret is hidden until asked for; otp is an otpauth://totp/ address. Default: secret, of a text: text.",
       },
-    },
+      text: { type: "string", minLength: 1, description: "This text, such as a user name." },
+      generate: { type: "integer", minimum: 8, maximum: 1_024, description: "A new random password of this length." },
+      ...(files === undefined
+        ? {}
+        : { file: { type: "string", description: "The text of this file of the folder that was opened for this." } }),
+      ...(ask === undefined
+        ? {}
+        : { prompt: { const: true, description: "What the user types at the terminal of this program." } }),
+    }),
   } as const;
 }
 
@@ -97,15 +92,10 @@ export function saveTool(
     description:
       "Open a push, which counts a view, into a new folder inside the one that was opened for this: each field, the text and each " +
       "file becomes a file there, whose content you do not see.",
-    input: {
-      type: "object",
-      additionalProperties: false,
-      required: ["push", "folder"],
-      properties: {
-        push: { type: "string", description: "A number from list, push or answers, or a link." },
-        folder: { type: "string", minLength: 1, description: "The name of the folder, which must not exist." },
-      },
-    },
+    input: objectSchema(["push", "folder"], {
+      push: { type: "string", description: "A number from list, push or answers, or a link." },
+      folder: { type: "string", minLength: 1, description: "The name of the folder, which must not exist." },
+    }),
     isReadOnly: false,
     run: async (given, signal) => {
       const push = pushOf(given);

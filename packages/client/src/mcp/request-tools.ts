@@ -1,7 +1,7 @@
 import type { OwnedRequest } from "../client.ts";
 import { expiryOf } from "../expiry.ts";
 import { Numbers } from "./numbers.ts";
-import { pageSchema, type Tool, type ToolOptions } from "./tool.ts";
+import { objectSchema, pageSchema, type Tool, type ToolOptions } from "./tool.ts";
 
 const shown = ({ state, expires_at, answers, answers_max }: OwnedRequest) => ({
   state,
@@ -15,18 +15,13 @@ function requestTool({ client, showsSecrets, passphrase }: ToolOptions, requests
     name: "request",
     description:
       "Ask a person for a secret: creates a link to send to them. What they answer is sealed for the user; you do not see it.",
-    input: {
-      type: "object",
-      additionalProperties: false,
-      required: ["title"],
-      properties: {
-        title: { type: "string", minLength: 1, description: "What is asked for. Those who answer see it." },
-        note: { type: "string", description: "Shown below the title." },
-        wants: { enum: ["text", "files", "both"], description: "Default: text." },
-        answers: { type: "integer", minimum: 1, maximum: 100, description: "How many answers it takes. Default: 1." },
-        expire: { type: "string", description: "Whole days or weeks such as 3d or 2w. Default: 7d." },
-      },
-    },
+    input: objectSchema(["title"], {
+      title: { type: "string", minLength: 1, description: "What is asked for. Those who answer see it." },
+      note: { type: "string", description: "Shown below the title." },
+      wants: { enum: ["text", "files", "both"], description: "Default: text." },
+      answers: { type: "integer", minimum: 1, maximum: 100, description: "How many answers it takes. Default: 1." },
+      expire: { type: "string", description: "Whole days or weeks such as 3d or 2w. Default: 7d." },
+    }),
     isReadOnly: false,
     run: async ({ title, note, wants, answers, expire }, signal) => {
       if (passphrase === undefined && !showsSecrets) {
@@ -66,7 +61,7 @@ export function requestTools(options: ToolOptions, pushes: Numbers): readonly To
   const list: Tool = {
     name: "requests",
     description: "List the user's requests for secrets, newest first.",
-    input: { type: "object", additionalProperties: false, properties: { page: pageSchema } },
+    input: objectSchema([], { page: pageSchema }),
     isReadOnly: true,
     run: async ({ page }, signal) => {
       const found = await client.requests.list({ page: Number(page ?? 1), signal });
@@ -83,12 +78,9 @@ export function requestTools(options: ToolOptions, pushes: Numbers): readonly To
   const answers: Tool = {
     name: "answers",
     description: "List the answers to a request, oldest first, without their secrets. Each answer is a push.",
-    input: {
-      type: "object",
-      additionalProperties: false,
-      required: ["request"],
-      properties: { request: { type: "string", description: "A number from request or requests, or a link." } },
-    },
+    input: objectSchema(["request"], {
+      request: { type: "string", description: "A number from request or requests, or a link." },
+    }),
     isReadOnly: true,
     run: async (given, signal) => {
       const key = showsSecrets && passphrase !== undefined ? { passphrase } : {};

@@ -24,6 +24,15 @@ export interface ToolOptions {
   readonly ask: ((question: string, visibility: "shown" | "hidden") => Promise<string>) | undefined;
 }
 
+/** JSON Schema of an object with these properties and no others. @param required those that must be given. */
+export function objectSchema<Properties extends object>(
+  required: readonly (keyof Properties)[],
+  properties: Properties,
+) {
+  const wanted = required.length > 0 && { required };
+  return { type: "object", additionalProperties: false, ...wanted, properties } as const;
+}
+
 export const pageSchema = {
   type: "integer",
   minimum: 1,

@@ -10,7 +10,7 @@ import { fieldsSchema, readFields, saveTool } from "./field-tools.ts";
 import { Numbers } from "./numbers.ts";
 import { requestTools } from "./request-tools.ts";
 import { fileIn } from "./shared-folder.ts";
-import { pageSchema, type Tool, type ToolOptions } from "./tool.ts";
+import { objectSchema, pageSchema, type Tool, type ToolOptions } from "./tool.ts";
 
 const pushSchema = { type: "string", description: "A number from list or push, or a link." } as const;
 
@@ -23,31 +23,27 @@ function pushTool({ client, files, ask }: ToolOptions, pushes: Numbers): Tool {
     description:
       "Share a secret once: creates a link that opens it a limited number of times. Prefer `generate`, which makes a password that " +
       `you do not see${files === undefined ? "" : ", and `file`, whose content you do not see"}.`,
-    input: {
-      type: "object",
-      additionalProperties: false,
-      properties: {
-        generate: {
-          type: "integer",
-          minimum: 8,
-          maximum: 1_024,
-          description: "Share a new random password of this length.",
-        },
-        text: { type: "string", minLength: 1, description: "Share this text." },
-        fields: fieldsSchema({ files, ask }),
-        ...(files === undefined
-          ? {}
-          : { file: { type: "string", description: "Share this file of the folder that was opened for this." } }),
-        expire: {
-          type: "string",
-          description:
-            "15m, 30m, 45m, 1h, 6h, 12h, days or weeks such as 3d or 2w, or a time such as 2026-12-01T17:00:00Z.",
-        },
-        views: { type: "integer", minimum: 1, description: "How often it can be opened." },
-        name: { type: "string", description: "A label that only the owner sees." },
-        preset: { type: "string", description: "The name of a preset of the server; the other values win." },
+    input: objectSchema([], {
+      generate: {
+        type: "integer",
+        minimum: 8,
+        maximum: 1_024,
+        description: "Share a new random password of this length.",
       },
-    },
+      text: { type: "string", minLength: 1, description: "Share this text." },
+      fields: fieldsSchema({ files, ask }),
+      ...(files === undefined
+        ? {}
+        : { file: { type: "string", description: "Share this file of the folder that was opened for this." } }),
+      expire: {
+        type: "string",
+        description:
+          "15m, 30m, 45m, 1h, 6h, 12h, days or weeks such as 3d or 2w, or a time such as 2026-12-01T17:00:00Z.",
+      },
+      views: { type: "integer", minimum: 1, description: "How often it can be opened." },
+      name: { type: "string", description: "A label that only the owner sees." },
+      preset: { type: "string", description: "The name of a preset of the server; the other values win." },
+    }),
     isReadOnly: false,
     run: async (given, signal) => {
       const policy = await client.policy({ signal });
@@ -78,12 +74,7 @@ function auditTool(client: ToolOptions["client"], pushOf: PushOf): Tool {
   return {
     name: "audit",
     description: "Show who opened a push, oldest first.",
-    input: {
-      type: "object",
-      additionalProperties: false,
-      required: ["push"],
-      properties: { push: pushSchema, page: pageSchema },
-    },
+    input: objectSchema(["push"], { push: pushSchema, page: pageSchema }),
     isReadOnly: true,
     run: async (given, signal) => {
       const entries = await client.audit(pushOf(given), { page: Number(given.page ?? 1), signal });
@@ -104,12 +95,7 @@ function openTool(client: ToolOptions["client"], pushOf: PushOf): Tool {
   return {
     name: "open",
     description: "Open a push, which counts a view, and show its secret text. Files are only named.",
-    input: {
-      type: "object",
-      additionalProperties: false,
-      required: ["push"],
-      properties: { push: pushSchema, passphrase: { type: "string" } },
-    },
+    input: objectSchema(["push"], { push: pushSchema, passphrase: { type: "string" } }),
     isReadOnly: false,
     run: async (given, signal) => {
       const { passphrase } = given;
@@ -139,11 +125,7 @@ export function makeTools(options: ToolOptions): readonly Tool[] {
   const list: Tool = {
     name: "list",
     description: "List the user's own pushes, newest first, without their links and secrets.",
-    input: {
-      type: "object",
-      additionalProperties: false,
-      properties: { expired: { type: "boolean", description: "Those that have ended." }, page: pageSchema },
-    },
+    input: objectSchema([], { expired: { type: "boolean", description: "Those that have ended." }, page: pageSchema }),
     isReadOnly: true,
     run: async ({ expired, page }, signal) => {
       const found = await client.list(expired === true ? "expired" : "active", { page: Number(page ?? 1), signal });
@@ -164,7 +146,7 @@ export function makeTools(options: ToolOptions): readonly Tool[] {
   const end: Tool = {
     name: "end",
     description: "End a push at once, so that nobody can open it any more.",
-    input: { type: "object", additionalProperties: false, required: ["push"], properties: { push: pushSchema } },
+    input: objectSchema(["push"], { push: pushSchema }),
     isReadOnly: false,
     run: async (given, signal) => {
       const { expired } = await client.end(pushOf(given), { signal });
