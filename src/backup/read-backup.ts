@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { systemReason } from "../base/system-error.ts";
+import { reasonOrThrow } from "../base/system-error.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { schemaVersions } from "../database/schema/versions.ts";
 import { openSecret } from "../pushes/vault.ts";
@@ -72,9 +72,7 @@ async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
   try {
     yield* readWhole(path);
   } catch (error) {
-    const reason = systemReason(error);
-    if (reason === undefined) throw error;
-    throw new BackupError(`${path} cannot be read (${reason}).`, { cause: error });
+    throw new BackupError(`${path} cannot be read (${reasonOrThrow(error)}).`, { cause: error });
   }
 }
 

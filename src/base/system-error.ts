@@ -15,6 +15,13 @@ export function systemReason(error: unknown): string | undefined {
   return code === undefined ? undefined : (reasonOfCode(code) ?? code);
 }
 
+/** As `systemReason`. @throws any other error itself. */
+export function reasonOrThrow(error: unknown): string {
+  const reason = systemReason(error);
+  if (reason === undefined) throw error;
+  return reason;
+}
+
 /** A code of the operating system, of DNS, of TLS or of a certificate in words; undefined: it is none of them. */
 export function reasonOfCode(code: string): string | undefined {
   if (code === "EISDIR") return "it is a folder";

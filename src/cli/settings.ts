@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { systemReason } from "../base/system-error.ts";
+import { reasonOrThrow } from "../base/system-error.ts";
 import type { Config } from "../config/config.ts";
 import { parseEnvFile } from "../config/env-file.ts";
 import { type LoadResult, loadConfig } from "../config/load-config.ts";
@@ -32,8 +32,6 @@ export function readTextFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const reason = systemReason(error);
-    if (reason === undefined) throw error;
-    throw new CommandRefused(`${path} cannot be read (${reason}).`);
+    throw new CommandRefused(`${path} cannot be read (${reasonOrThrow(error)}).`);
   }
 }

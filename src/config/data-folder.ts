@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { systemErrorCode, systemReason } from "../base/system-error.ts";
+import { reasonOrThrow, systemErrorCode } from "../base/system-error.ts";
 
 /**
  * Makes the data folder, accessible to its user alone, and its missing parents; an existing folder is left unchanged.
@@ -20,8 +20,7 @@ export function makeDataFolder(dataDir: string): void {
   try {
     makeFolder(dataDir);
   } catch (error) {
-    const reason = systemReason(error);
-    if (reason === undefined) throw error;
+    const reason = reasonOrThrow(error);
     throw new Error(`The data folder ${dataDir} cannot be created (${reason}): check DATA_DIR.`, { cause: error });
   }
   if (!statSync(dataDir).isDirectory()) throw new Error(`${dataDir} is not a folder: check DATA_DIR.`);
@@ -89,8 +88,6 @@ export function recordMovedIn(dataDir: string, database: string): void {
     writeFileSync(path, `${database}\n`, { mode: 0o600, flush: true });
     syncFolder(dataDir);
   } catch (error) {
-    const reason = systemReason(error);
-    if (reason === undefined) throw error;
-    throw new Error(`${path} cannot be written (${reason}): make ${dataDir} writable.`, { cause: error });
+    throw new Error(`${path} cannot be written (${reasonOrThrow(error)}): make ${dataDir} writable.`, { cause: error });
   }
 }

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Random } from "../base/random.ts";
-import { systemErrorCode, systemReason } from "../base/system-error.ts";
+import { reasonOrThrow, systemErrorCode, systemReason } from "../base/system-error.ts";
 import { makeDataFolder, syncFolder } from "./data-folder.ts";
 
 export interface MasterKeyFile {
@@ -96,8 +96,7 @@ function makeKey(dataDir: string, path: string, random: Random): boolean {
     syncFolder(dataDir);
     return made;
   } catch (error) {
-    const reason = systemReason(error);
-    if (reason === undefined) throw error;
+    const reason = reasonOrThrow(error);
     throw new Error(`${path} cannot be created (${reason}): make ${dataDir} writable, or set PWPUSH_MASTER_KEY.`, {
       cause: error,
     });

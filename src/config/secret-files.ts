@@ -1,4 +1,4 @@
-import { systemReason } from "../base/system-error.ts";
+import { reasonOrThrow } from "../base/system-error.ts";
 import { type Environment, printable, type Setting, type SettingReport } from "./setting.ts";
 
 /** Returns the text of a file. @throws the operating system's error. */
@@ -18,9 +18,7 @@ export function readSecretFile(env: string, path: string, readFile: ReadFile): S
     if (text.length <= fileCharactersMax) return { ok: true, text };
     return { ok: false, mistake: `${subject} is too large for a secret.` };
   } catch (error) {
-    const reason = systemReason(error);
-    if (reason === undefined) throw error;
-    return { ok: false, mistake: `${subject} cannot be read (${reason}).` };
+    return { ok: false, mistake: `${subject} cannot be read (${reasonOrThrow(error)}).` };
   }
 }
 

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, unlinkSync, wr
 import { dirname, join } from "node:path";
 import { type Clock, minuteMs } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
-import { systemReason } from "../../base/system-error.ts";
+import { reasonOrThrow } from "../../base/system-error.ts";
 import { freeDiskFloorBytes, type StatFs } from "../../blobs/disk.ts";
 import { markerName } from "../../blobs/file-blob-store.ts";
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
@@ -77,9 +77,7 @@ function checkFolder(folder: string, random: Random): Finding {
     writeProbe(join(folder, `.doctor.${random.bytes(8).toString("hex")}`), random);
     return ok(name, `A file in ${folder} was written, synced and removed.`);
   } catch (error) {
-    const reason = systemReason(error);
-    if (reason === undefined) throw error;
-    return fail(name, `A file in ${folder} cannot be written (${reason}).`);
+    return fail(name, `A file in ${folder} cannot be written (${reasonOrThrow(error)}).`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { systemReason } from "../../base/system-error.ts";
+import { reasonOrThrow } from "../../base/system-error.ts";
 import { syncFolder } from "../../config/data-folder.ts";
 import { parseSourceAddress, printable } from "../import/database-address.ts";
 import type { SourceArguments } from "../import/open-source.ts";
@@ -43,8 +43,6 @@ export function markSource(source: SourceArguments, to: string, dataDir: string,
     syncFolder(dirname(path));
     return undefined;
   } catch (error) {
-    const reason = systemReason(error);
-    if (reason === undefined) throw error;
-    return unmarked(`${path} cannot be written (${reason})`);
+    return unmarked(`${path} cannot be written (${reasonOrThrow(error)})`);
   }
 }

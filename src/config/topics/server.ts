@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { systemReason } from "../../base/system-error.ts";
+import { reasonOrThrow } from "../../base/system-error.ts";
 import { databaseUrl } from "../database-url.ts";
 import { listenAddress } from "../network-types.ts";
 import type { ReadFile } from "../secret-files.ts";
@@ -77,9 +77,7 @@ function readMounts(env: string, path: string, readFile: ReadFile, report: Setti
   try {
     return readFile(path);
   } catch (error) {
-    const reason = systemReason(error);
-    if (reason === undefined) throw error;
-    report.mistake(`${env} names "${printable(path)}", which cannot be read (${reason}).`, env);
+    report.mistake(`${env} names "${printable(path)}", which cannot be read (${reasonOrThrow(error)}).`, env);
     return "";
   }
 }
