@@ -67,7 +67,8 @@ function parse(args: readonly string[], verb: Verb): Given {
   );
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
-    if (positionals.length > verb.argumentsMax) throw usage(`${verb.name} takes fewer arguments.`, verb);
+    const { takes, argumentsMax = takes === undefined ? 0 : 1 } = verb;
+    if (positionals.length > argumentsMax) throw usage(`${verb.name} takes fewer arguments.`, verb);
     return { values: values as Given["values"], positionals };
   } catch (error) {
     // Its code begins with ERR_PARSE_ARGS. The message may end with advice on more lines.

@@ -15,10 +15,11 @@ export interface Verb {
   readonly summary: string;
   /** The arguments in the usage line. */
   readonly takes?: string;
-  readonly argumentsMax: number;
+  /** Default: one, if it takes any. */
+  readonly argumentsMax?: number;
   /** What arguments are, for completion. */
   readonly completes?: "files" | readonly string[];
-  readonly options: readonly Option[];
+  readonly options?: readonly Option[];
   readonly details?: string;
   /** What to do after the server's answer was lost, if a repetition would do something twice. */
   readonly afterLostAnswer?: string;
@@ -29,5 +30,5 @@ const help: Option = { name: "help", short: "h", description: "display help for 
 
 /** Every command has these options. */
 export function optionsOf(verb: Verb): readonly Option[] {
-  return [...verb.options, help];
+  return [...(verb.options ?? []), help];
 }
