@@ -49,40 +49,42 @@ export function zipPath(tickets: readonly string[]): string | undefined {
  * the content.
  */
 export function registerDownloads(server: FastifyInstance, deps: DownloadDeps): void {
+  const config = { access: "public", group: "recipient", changesState: false } as const;
   server.route<{ Params: { ticket: string } }>({
     method: ["GET", "HEAD"],
     url: "/files/:ticket",
-    config: { access: "public", group: "recipient", changesState: false },
-    handler: (request, reply) => answerDownload(request, reply, request.params.ticket, deps),
+    config,
+    handler: (request, reply) => answerDownload({ ...deps, request, reply }, request.params.ticket),
   });
   server.route<{ Params: { ticket: string } }>({
     method: "GET",
     url: "/files/:ticket/view",
     exposeHeadRoute: false,
-    config: { access: "public", group: "recipient", changesState: false },
-    handler: (request, reply) => answerView(request, reply, request.params.ticket, deps),
+    config,
+    handler: (request, reply) => answerView({ ...deps, request, reply }, request.params.ticket),
   });
   server.route<{ Params: { tickets: string } }>({
     method: ["GET", "HEAD"],
     url: "/files/zip/:tickets",
-    config: { access: "public", group: "recipient", changesState: false },
-    handler: (request, reply) => answerZip(request, reply, request.params.tickets, deps),
+    config,
+    handler: (request, reply) => answerZip({ ...deps, request, reply }, request.params.tickets),
   });
+}
+
+interface Call extends DownloadDeps {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
 }
 
 /**
  * The file in the browser, if its content is a picture or a text; any other one is saved. The policy of every answer that is
  * not a page puts it into a sandbox: an origin of its own, in which nothing runs or loads.
  */
-async function answerView(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  ticket: string,
-  deps: DownloadDeps,
-): Promise<FastifyReply> {
+async function answerView(call: Call, ticket: string): Promise<FastifyReply> {
+  const { reply } = call;
   reserveStream(reply);
-  const download = await openDownload(deps, request, ticket);
-  const { first, stream } = await verifiedStream(wholeOf(download), request, deps.events);
+  const download = await openDownload(call, ticket);
+  const { first, stream } = await verifiedStream(wholeOf(download), call);
   setHeaders(reply, download);
   reply.removeHeader("accept-ranges").removeHeader("etag");
   const type = viewableTypeOf(first);
@@ -95,25 +97,19 @@ async function answerView(
 }
 
 /** All files as one archive. If one of them breaks off, so does the archive, and its length says that it is not whole. */
-async function answerZip(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  tickets: string,
-  deps: DownloadDeps,
-): Promise<FastifyReply> {
+async function answerZip(call: Call, tickets: string): Promise<FastifyReply> {
+  const { request, reply, clock } = call;
   const isHead = request.raw.method === "HEAD";
   if (!isHead) reserveStream(reply);
   const downloads: Download[] = [];
-  for (const ticket of ticketsOf(tickets)) downloads.push(await openDownload(deps, request, ticket));
+  for (const ticket of ticketsOf(tickets)) downloads.push(await openDownload(call, ticket));
   const names = zipNames(downloads.map(({ filename }) => filename));
   const entries = downloads.map((download, index) => ({
     name: names[index] ?? "",
     sizeBytes: download.sizeBytes,
     read: () => wholeOf(download),
   }));
-  const verified = isHead
-    ? undefined
-    : await verifiedStream(zip(entries, deps.clock.now(), crc32), request, deps.events);
+  const verified = isHead ? undefined : await verifiedStream(zip(entries, clock.now(), crc32), call);
   reply.header("content-type", "application/zip").header("content-disposition", attachment("files.zip"));
   return reply.header("content-length", String(zipBytes(entries))).send(verified?.stream);
 }
@@ -128,21 +124,17 @@ function wholeOf(download: Download): AsyncIterable<Uint8Array> {
   return download.read({ start: 0, end: download.sizeBytes - 1 });
 }
 
-async function answerDownload(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  ticket: string,
-  deps: DownloadDeps,
-): Promise<FastifyReply> {
+async function answerDownload(call: Call, ticket: string): Promise<FastifyReply> {
+  const { request, reply } = call;
   const requested = requestedRange(request);
   const isHead = request.raw.method === "HEAD";
   if (!isHead) reserveStream(reply);
-  const download = await openDownload(deps, request, ticket);
+  const download = await openDownload(call, ticket);
   const range = rangeWithin(requested, download.sizeBytes);
   if (range === undefined) {
     return reply.code(416).header("content-range", `bytes */${download.sizeBytes}`).send();
   }
-  const verified = isHead ? undefined : await verifiedStream(download.read(range), request, deps.events);
+  const verified = isHead ? undefined : await verifiedStream(download.read(range), call);
   setHeaders(reply, download);
   reply.header("content-length", String(range.end - range.start + 1));
   if (requested.wanted !== "all") {
@@ -151,8 +143,8 @@ async function answerDownload(
   return reply.send(verified?.stream);
 }
 
-async function openDownload(deps: DownloadDeps, request: FastifyRequest, ticket: string): Promise<Download> {
-  const download = ticketPattern.test(ticket) ? await deps.pushes.openTicket(ticket, request.actor) : undefined;
+async function openDownload({ pushes, request }: Call, ticket: string): Promise<Download> {
+  const download = ticketPattern.test(ticket) ? await pushes.openTicket(ticket, request.actor) : undefined;
   if (download === undefined) throw new AppError("not_found", "not-found");
   return download;
 }
@@ -174,7 +166,7 @@ function setHeaders(reply: FastifyReply, download: Download): void {
  * The first bytes are verified before the answer begins, so that a damaged file is an error and not a truncated answer.
  * Damage found later cuts the connection: the client must not mistake the truncated part for the whole file.
  */
-async function verifiedStream(content: AsyncIterable<Uint8Array>, request: FastifyRequest, events: Events) {
+async function verifiedStream(content: AsyncIterable<Uint8Array>, { request, events }: Call) {
   const bytes = content[Symbol.asyncIterator]();
   const first = await bytes.next();
   const pieces = first.done === true ? [] : withFirst(first, bytes);
