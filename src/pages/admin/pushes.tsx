@@ -19,8 +19,7 @@ import { Confirm, PostForm } from "../parts/post-form.tsx";
 import type { PageServices, Reply, SignedInRequest } from "../request.ts";
 import { bulkEndingPath } from "./bulk-ending.tsx";
 import { AdminFrame, adminPaths, entryOf } from "./frame.tsx";
-
-const emailMax = 254;
+import { emailCharactersMax } from "./user.tsx";
 
 /** `GET /admin/pushes` */
 export async function showPushes(page: SignedInRequest): Promise<Reply> {
@@ -49,7 +48,7 @@ export function filterOf(value: (name: string) => string | undefined): PushesFil
   const before = value("before") ?? "";
   return {
     ...readPushFilters(value),
-    owner: (value("owner") ?? "").trim().slice(0, emailMax),
+    owner: (value("owner") ?? "").trim().slice(0, emailCharactersMax),
     beforeId: /^\d{1,15}$/.test(before) ? Number(before) : null,
   };
 }

@@ -281,14 +281,14 @@ export function rulesView(model: RulesModel, page: PageContext): Page {
         <PostForm class="form admin-rules" action={path} autoComplete="off">
           <input type="hidden" name="revision" value={String(revision)} />
           {warnings.length > 0 && <input type="hidden" name="confirmed" value={warningMark(warnings)} />}
-          <Box name="passphraseRequired" isOn={rules.passphraseRequired} hint={text.endToEnd} {...{ model, page }} />
-          <Box name="passphraseCommonAllowed" isOn={!rules.passphraseCommonAllowed} {...{ model, page }} />
-          <Box name="encryptionRequired" isOn={rules.encryptionRequired} {...{ model, page }} />
-          <NumberRule name="passphraseMinLength" {...{ model, page }} />
-          <NumberRule name="maxMinutes" {...{ model, page }} />
-          <NumberRule name="maxViews" {...{ model, page }} />
-          <Box name="notifyOnViewRequired" isOn={rules.notifyOnViewRequired} {...{ model, page }} />
-          <Box name="requests" isOn={rules.requests} {...{ model, page }} />
+          <Box name="passphraseRequired" isOn={rules.passphraseRequired} hint={text.endToEnd} model={model} />
+          <Box name="passphraseCommonAllowed" isOn={!rules.passphraseCommonAllowed} model={model} />
+          <Box name="encryptionRequired" isOn={rules.encryptionRequired} model={model} />
+          <NumberRule name="passphraseMinLength" model={model} />
+          <NumberRule name="maxMinutes" model={model} />
+          <NumberRule name="maxViews" model={model} />
+          <Box name="notifyOnViewRequired" isOn={rules.notifyOnViewRequired} model={model} />
+          <Box name="requests" isOn={rules.requests} model={model} />
           <fieldset class="choices">
             <legend class="field-label">{text.fields.kinds}</legend>
             <p class="field-hint">{hintOf("kinds", model, page)}</p>

@@ -1,7 +1,7 @@
 import { AppError, unreachable } from "../../base/errors.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
 import { noRules, type Policy } from "../../policies/policies.ts";
-import type { EditablePush, EditPush, PushOption } from "../../pushes/pushes.ts";
+import type { EditablePush, EditPush } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
 import {
   describeProblems,
@@ -26,7 +26,7 @@ import {
   type SentForm,
   textIn,
 } from "../push-form/form.ts";
-import { optionNames } from "../push-form/options.ts";
+import { byOption } from "../push-form/options.ts";
 import type { PageRequest, Reply, SignedInRequest } from "../request.ts";
 import { type FormDeclaration, refused, takeForm, untouched } from "../take-form.ts";
 import { editView } from "./view.tsx";
@@ -116,8 +116,6 @@ export async function saveEdit(page: SignedInRequest): Promise<Reply> {
   });
 }
 
-const noOptions = Object.fromEntries(optionNames.map((option) => [option, false])) as Record<PushOption, boolean>;
-
 /** `POST /p/:token/edit` without a session: the form as it was sent. It says nothing about the push, not even that it exists. */
 export async function returnEdit(page: PageRequest): Promise<Reply> {
   const { urlToken, services, messages } = page;
@@ -132,7 +130,7 @@ export async function returnEdit(page: PageRequest): Promise<Reply> {
     endToEnd: textIn(fields, "payload") === undefined ? {} : null,
     name: null,
     note: null,
-    ...noOptions,
+    ...byOption(() => false),
   };
   const form: PushForm = {
     kind,

@@ -12,7 +12,7 @@ import {
   type PushOption,
   type StoredPreset,
 } from "../../pushes/pushes.ts";
-import { optionNames } from "../push-form/options.ts";
+import { byOption } from "../push-form/options.ts";
 
 /** Whose presets a page shows. `group`: its name; null: everybody's; undefined: one's own. */
 export interface PresetsTarget {
@@ -42,9 +42,6 @@ export interface TypedPreset {
   /** "1", "0" or "". */
   readonly options: Readonly<Record<PushOption, string>>;
 }
-
-const byOption = <Value>(choose: (option: PushOption) => Value) =>
-  Object.fromEntries(optionNames.map((option) => [option, choose(option)])) as Record<PushOption, Value>;
 
 export function typedFrom({ name, revision, isDefault, settings }: StoredPreset): TypedPreset {
   return {

@@ -66,6 +66,10 @@ export const optionFields: Readonly<Record<PushOption, OptionField>> = {
 
 export const optionNames = Object.keys(optionFields) as readonly PushOption[];
 
+export function byOption<Value>(choose: (option: PushOption) => Value): Record<PushOption, Value> {
+  return Object.fromEntries(optionNames.map((option) => [option, choose(option)])) as Record<PushOption, Value>;
+}
+
 /** A value for each option that has settings for each kind. */
 export function byKindOption<Value>(choose: (option: KindOption) => Value): Record<KindOption, Value> {
   return Object.fromEntries(kindOptions.map((option) => [option, choose(option)])) as Record<KindOption, Value>;
