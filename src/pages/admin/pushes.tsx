@@ -1,4 +1,5 @@
 import { textOf } from "../../http/body/form-fields.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import type { AdminListFilter, PushOverview } from "../../pushes/pushes.ts";
 import { listPath } from "../lists/filters.tsx";
 import { type Column, Facts, List, NoneFound } from "../lists/list.tsx";
@@ -118,9 +119,13 @@ function pushesPath(filter: PushesFilter): string {
   return listPath(adminPaths.pushes, queryOf(filter));
 }
 
+function ownerHintOf({ admin, problems }: Messages): string {
+  return problems.of({ field: admin.owner, problem: admin.ownerHint });
+}
+
 export function pushesView(model: PushesModel, page: PageContext): Page {
   const { messages } = page;
-  const { admin, dashboard, problems } = messages;
+  const { admin, dashboard } = messages;
   const { filter, pushes, nextBeforeId } = model;
   return (
     <AdminFrame page={page} current="pushes" lead={admin.pushesLead}>
@@ -141,12 +146,7 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
         search={{
           submit: admin.search,
           filters: [
-            {
-              name: "owner",
-              label: admin.owner,
-              hint: problems.of({ field: admin.owner, problem: admin.ownerHint }),
-              value: filter.owner,
-            },
+            { name: "owner", label: admin.owner, hint: ownerHintOf(messages), value: filter.owner },
             kindFilter(filter.kind, messages),
             {
               name: "state",
