@@ -125,6 +125,20 @@ export function createSessionStarts(deps: {
   };
 }
 
+/** What only the session gives or takes is never in the row of the user: what is made in the session does not keep it. */
+function userInSession(
+  user: User,
+  adminByGroup: boolean,
+  { signOnOnly }: Pick<AccountsDeps["settings"], "signOnOnly">,
+): User {
+  return {
+    ...user,
+    admin: user.admin || adminByGroup,
+    // Nothing asks for them where single sign-on is the only way in.
+    ...(signOnOnly && { hasPassword: false, hasSecondFactor: false }),
+  };
+}
+
 export function createSessions(
   deps: Pick<AccountsDeps, "clock" | "settings" | "access" | "onUseNotRecorded"> & { readonly store: SessionStore },
 ) {
@@ -156,14 +170,8 @@ export function createSessions(
       const formToken = access.digest("form_token", sessionToken).toString("base64url");
       // A session that waits lasts for minutes: its cookie need not survive the browser.
       const cookieSeconds = persistent && !session.waitsForFactor ? lifetimeMs / secondMs : undefined;
-      const adminByGroup = !session.user.admin && adminUntil !== null && now < adminUntil;
-      // Only here, never in the row of the user: what is made in the session does not keep it.
-      const user = {
-        ...session.user,
-        admin: session.user.admin || adminByGroup,
-        // Nothing asks for them where single sign-on is the only way in.
-        ...(settings.signOnOnly && { hasPassword: false, hasSecondFactor: false }),
-      };
+      const adminByGroup = adminUntil !== null && now < adminUntil;
+      const user = userInSession(session.user, adminByGroup, settings);
       return { ...session, user, cookieSeconds, formToken };
     },
 
