@@ -19,7 +19,7 @@ test("an administrator sees every job with its latest run, and what waits", asyn
   const page = await root.get("/admin/jobs");
   expect(page.status).toBe(200);
   for (const title of Object.values(admin.jobNames)) expect(page.body).toContain(title);
-  expect(page.body).toContain("30 seconds");
+  expect(page.body).toContain("30\u00a0seconds");
   expect(page.body).toContain(admin.retryEmails);
   expect(page.body).not.toContain(admin.retryDeletions);
 });
