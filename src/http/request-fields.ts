@@ -5,7 +5,8 @@ import type { AnswerUpload, NewAnswer, NewRequest, Requests } from "../requests/
 import { requestLimits } from "../requests/requests.ts";
 import type { BodyIntake } from "./body/body-intake.ts";
 import { receiveBody } from "./body/receive-body.ts";
-import { fieldsReader, payloadBytesMax, refuseProblems } from "./push-fields.ts";
+import { fieldsReader } from "./fields-reader.ts";
+import { payloadBytesMax, refuseProblems } from "./push-fields.ts";
 
 const { titleCharactersMax, noteCharactersMax, answersMax } = requestLimits;
 

@@ -1,6 +1,6 @@
 import type { Fetch } from "../../accounts/sso/provider.ts";
 import type { Clock } from "../../base/clock.ts";
-import { AppError } from "../../base/errors.ts";
+import { AppError, errorCode } from "../../base/errors.ts";
 import { reasonOfCode } from "../../base/system-error.ts";
 import type { SingleSignOnSettings } from "../../config/config.ts";
 import { isGoogle, isMicrosoft } from "../../config/issuers.ts";
@@ -69,6 +69,5 @@ function sentenceOf(failure: unknown): string {
 
 function networkReason(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return reasonOfCode(code) ?? networkReason(error.cause);
+  return reasonOfCode(errorCode(error) ?? "") ?? networkReason(error.cause);
 }
